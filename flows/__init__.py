@@ -1,0 +1,1 @@
+"""Compositions: device flows, and the capture session."""

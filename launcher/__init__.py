@@ -1,0 +1,1 @@
+"""What an operator touches: the command line."""

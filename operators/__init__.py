@@ -1,0 +1,1 @@
+"""Timing semantics over observables, one operator a file."""

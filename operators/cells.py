@@ -1,0 +1,95 @@
+"""Cells, and how they are lifted to operators.
+
+A *cell* is a small pure state machine: items go in with ``put`` whenever they come, one value comes out with ``take``
+at every tick. It knows no Rx, no thread and no lock; `at_ticks` gives it a place in a stream, and
+`operators.rows.rows` a place in an episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+import reactivex as rx
+from reactivex import abc
+from reactivex.disposable import CompositeDisposable
+
+__all__ = ["Cell", "Tick", "at_ticks"]
+
+S_contra = TypeVar("S_contra", contravariant=True)
+V_co = TypeVar("V_co", covariant=True)
+S = TypeVar("S")
+V = TypeVar("V")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One beat of an episode's only clock.
+
+    Attributes:
+        index: 0-based, without holes: the row's ``frame_index``.
+        due_ns: the deadline, on the grid start + n · period; host monotonic clock, ns.
+        at_ns: the moment at which the tick really happened; host monotonic clock, ns. Never before ``due_ns``.
+        skipped: deadlines that passed without a tick between the previous tick and this one.
+    """
+
+    index: int
+    due_ns: int
+    at_ns: int
+    skipped: int = 0
+
+    @property
+    def late_ns(self) -> int:
+        """How late the tick came, ns, ≥ 0."""
+        return self.at_ns - self.due_ns
+
+
+class Cell(Protocol[S_contra, V_co]):
+    """A pure state machine that samples one channel.
+
+    ``missing`` is the value of a row in which the cell raised. ``row`` holds what the channels declared before this
+    one gave for the same tick, so a cell can follow another.
+    """
+
+    @property
+    def missing(self) -> V_co: ...
+    def put(self, item: S_contra, /) -> None: ...
+    def take(self, tick: Tick, row: Sequence[object], /) -> V_co: ...
+
+
+def at_ticks(
+    make_cell: Callable[P, Cell[S, V]],
+) -> Callable[..., Callable[[rx.Observable[S]], rx.Observable[V]]]:
+    """Lift a cell to an operator: ``source.pipe(op(ticks, *args))`` gives one value a tick, in tick order.
+
+    The source's error or end does not end the result: the ticks do. Items are put in before a tick of the same
+    virtual time, since the source is subscribed first.
+    """
+
+    def operator(
+        ticks: rx.Observable[Any], *args: P.args, **kwargs: P.kwargs
+    ) -> Callable[[rx.Observable[S]], rx.Observable[V]]:
+        def lifted(source: rx.Observable[S]) -> rx.Observable[V]:
+            def subscribe(
+                observer: abc.ObserverBase[V], scheduler: abc.SchedulerBase | None = None
+            ) -> abc.DisposableBase:
+                cell = make_cell(*args, **kwargs)
+                group = CompositeDisposable()
+                group.add(source.subscribe(cell.put, lambda _error: None, scheduler=scheduler))
+                group.add(
+                    ticks.subscribe(
+                        lambda tick: observer.on_next(cell.take(tick, ())),
+                        observer.on_error,
+                        observer.on_completed,
+                        scheduler=scheduler,
+                    )
+                )
+                return group
+
+            return rx.Observable(subscribe)
+
+        return lifted
+
+    return operator

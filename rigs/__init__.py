@@ -1,0 +1,1 @@
+"""Declarative rigs and the registry that finds them."""

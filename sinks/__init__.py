@@ -1,0 +1,1 @@
+"""Everything that writes: live files, the commit, recovery, deletion."""

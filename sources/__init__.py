@@ -1,0 +1,1 @@
+"""Device sources: bytes on a wire or a driver call become typed events."""
