@@ -19,8 +19,6 @@ __all__ = ["Cell", "Tick", "at_ticks"]
 
 S_contra = TypeVar("S_contra", contravariant=True)
 V_co = TypeVar("V_co", covariant=True)
-S = TypeVar("S")
-V = TypeVar("V")
 P = ParamSpec("P")
 
 
@@ -60,8 +58,8 @@ class Cell(Protocol[S_contra, V_co]):
 
 
 def at_ticks(
-    make_cell: Callable[P, Cell[S, V]],
-) -> Callable[..., Callable[[rx.Observable[S]], rx.Observable[V]]]:
+    make_cell: Callable[P, Cell[Any, Any]],
+) -> Callable[..., Callable[[rx.Observable[Any]], rx.Observable[Any]]]:
     """Lift a cell to an operator: ``source.pipe(op(ticks, *args))`` gives one value a tick, in tick order.
 
     The source's error or end does not end the result: the ticks do. Items are put in before a tick of the same
@@ -70,10 +68,10 @@ def at_ticks(
 
     def operator(
         ticks: rx.Observable[Any], *args: P.args, **kwargs: P.kwargs
-    ) -> Callable[[rx.Observable[S]], rx.Observable[V]]:
-        def lifted(source: rx.Observable[S]) -> rx.Observable[V]:
+    ) -> Callable[[rx.Observable[Any]], rx.Observable[Any]]:
+        def lifted(source: rx.Observable[Any]) -> rx.Observable[Any]:
             def subscribe(
-                observer: abc.ObserverBase[V], scheduler: abc.SchedulerBase | None = None
+                observer: abc.ObserverBase[Any], scheduler: abc.SchedulerBase | None = None
             ) -> abc.DisposableBase:
                 cell = make_cell(*args, **kwargs)
                 group = CompositeDisposable()

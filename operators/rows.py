@@ -1,0 +1,131 @@
+"""rows: the assembly of an episode, one row a tick."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import reactivex as rx
+from reactivex import abc
+from reactivex.disposable import CompositeDisposable
+
+from operators.cells import Cell, Tick
+
+__all__ = ["Channel", "Fault", "Row", "rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A source of items and the cell that samples it; ``name`` is what faults are reported under."""
+
+    name: str
+    source: rx.Observable[Any]
+    cell: Cell[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its tick, and one value a channel in the order of the channels."""
+
+    tick: Tick
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A channel's source ended with an error, or its cell raised; the rows go on. ``tick`` is None outside a tick."""
+
+    channel: str
+    error: BaseException
+    tick: Tick | None
+
+
+def rows(ticks: rx.Observable[Tick], channels: Sequence[Channel], fault: Callable[[Fault], None]) -> rx.Observable[Row]:
+    """Assemble rows: exactly one for every tick, in tick order, whatever the sources do.
+
+    .. marble::
+
+        source A: -a--b-------X
+        source B: --1-----2-|
+        ticks:    ---t---t---t---t-|
+        result:   ---R---S---T---U-|     each row one value of every cell, in order
+
+    The sources are subscribed first, so an item at a tick's own time counts before the tick. A cell that raises gives
+    its ``missing``, and ``fault`` is told; so it is of a source's error. A tick that comes while a row is being made,
+    from a re-entrant subscriber, waits until that row is out.
+    """
+
+    def subscribe(observer: abc.ObserverBase[Row], scheduler: abc.SchedulerBase | None = None) -> abc.DisposableBase:
+        group = CompositeDisposable()
+        cells = [(channel.name, channel.cell) for channel in channels]
+        waiting: deque[Tick] = deque()
+        lock = threading.RLock()
+        state = {"busy": False, "ended": False}
+
+        def tell(name: str, error: BaseException, tick: Tick | None) -> None:
+            # Who listens to faults must not cost a row.
+            with contextlib.suppress(Exception):
+                fault(Fault(name, error, tick))
+
+        def assemble(tick: Tick) -> Row:
+            values: list[object] = []
+            for name, cell in cells:
+                try:
+                    values.append(cell.take(tick, values))
+                except Exception as error:  # noqa: BLE001 - one channel's failure must not shift the others
+                    values.append(cell.missing)
+                    tell(name, error, tick)
+            return Row(tick, tuple(values))
+
+        def on_tick(tick: Tick) -> None:
+            with lock:
+                waiting.append(tick)
+                if state["busy"]:
+                    return
+                state["busy"] = True
+                try:
+                    while waiting:
+                        observer.on_next(assemble(waiting.popleft()))
+                finally:
+                    state["busy"] = False
+                if state["ended"]:
+                    observer.on_completed()
+
+        def on_end() -> None:
+            with lock:
+                state["ended"] = True
+                if not state["busy"]:
+                    observer.on_completed()
+
+        def put_into(name: str, cell: Cell[Any, Any]) -> Callable[[Any], None]:
+            put = cell.put
+
+            def guarded(item: Any) -> None:
+                try:
+                    put(item)
+                except Exception as error:  # noqa: BLE001 - see assemble
+                    tell(name, error, None)
+
+            return guarded
+
+        def ended_with(name: str, error: Exception) -> None:
+            tell(name, error, None)
+
+        for channel in channels:
+            name = channel.name
+            group.add(
+                channel.source.subscribe(
+                    put_into(name, channel.cell),
+                    functools.partial(ended_with, name),
+                    scheduler=scheduler,
+                )
+            )
+        group.add(ticks.subscribe(on_tick, observer.on_error, on_end, scheduler=scheduler))
+        return group
+
+    return rx.Observable(subscribe)
