@@ -35,8 +35,8 @@ def reconnect(
         result: -a-b------c-d-|
         status: -C---D----C----        connected with the first item, disconnected with the error
 
-    The back-off grows with every failure in a row and starts anew after an item. A source that completes has come to its
-    end, and so does the result.
+    The back-off grows with every failure in a row and starts anew after an item. A source that completes has come
+    to its end, and so does the result.
     """
 
     def operator(source: rx.Observable[T]) -> rx.Observable[T]:

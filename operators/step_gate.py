@@ -23,10 +23,10 @@ RESTART_S = 1.0
 class StepGate:
     """Say of each pose whether it may follow the last one that passed.
 
-    A pose passes when it is finite, nearer than 10 m to the origin, its quaternion's norm is in 0.5 to 1.5, its time is
-    after the last one's, and its step is at most 0.05 m + 3 m/s · dt and 20° + 1080°/s · dt, dt at most 0.1 s. Time that
-    falls back by more than a second is a tracker that started anew: counted in ``restarts``, and the gate takes its anchor
-    there.
+    A pose passes when it is finite, nearer than 10 m to the origin, its quaternion's norm is in 0.5 to 1.5, its time
+    is after the last one's, and its step is at most 0.05 m + 3 m/s · dt and 20° + 1080°/s · dt, dt at most 0.1 s. Time
+    that falls back by more than a second is a tracker that started anew: counted in ``restarts``, and the gate takes
+    its anchor there.
 
     Attributes:
         held: poses that did not pass. restarts: restarts seen.
