@@ -60,7 +60,10 @@ class DeviceFlow:
             completes has come to its end (a file, a folder).
         sensor_column: of a glove. ``sensor_columns``: of a gripper. ``rig`` and ``hand``: of a gripper.
         calibration: one entry for the info key ``calibration``, or None.
-        ends_take: when the source completes, the take ends (a file played as a device).
+        ends_take: when the source completes, the take ends (a file played as a device); such a device starts anew
+            with every take.
+        replays: the source plays something back that should start with the take (a trajectory file), though its end
+            does not end the take.
         claims: exclusive resources, e.g. ``head_stereo``: two devices of a rig that claim the same are refused with
             the reason given as value.
     """
@@ -77,4 +80,5 @@ class DeviceFlow:
     hand: str | None = None
     calibration: Mapping[str, Any] | None = None
     ends_take: bool = False
+    replays: bool = False
     claims: Mapping[str, str] = field(default_factory=dict)

@@ -52,9 +52,10 @@ class Session:
             session.wait()
             summary = session.stop()
 
-    Devices are opened by ``with`` and stay open between the takes; what they send then is dropped, uncounted. All methods
-    are for one thread, the caller's; `live`, `state` and `end_reason` for any. Events come on the thread on which they
-    happen: the caller's, the tick thread, a device's; a subscriber that raises is cut off and logged.
+    Devices are opened by ``with`` and stay open between the takes; what they send then is dropped, uncounted. All
+    methods are for one thread, the caller's; `live`, `state` and `end_reason` for any. Events come on the thread on
+    which they happen: the caller's, the watching one, a device's, never the tick thread; a subscriber that raises is
+    cut off and logged.
 
     Raises:
         RigError, ContractError: the rig does not fit the task.

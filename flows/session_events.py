@@ -56,7 +56,8 @@ class SessionEvent:
 class RecoveredTake(SessionEvent):
     """A take that an earlier recorder left behind was dealt with when the task was opened.
 
-    ``k``: its number. ``outcome``: what became of it, e.g. ``rebuilt``, ``rolled_forward``, ``removed``. ``rows``: kept.
+    ``k``: its number. ``outcome``: what became of it, e.g. ``rebuilt``, ``rolled_forward``, ``removed``. ``rows``:
+    that were kept.
     """
 
     k: int
@@ -107,8 +108,8 @@ class DeviceChanged(SessionEvent):
 class Warned(SessionEvent):
     """Something an operator should know while the take goes on.
 
-    ``code``: stable, e.g. ``disk_low``, ``wrong_size``, ``gap``, ``channel_fault``, ``encoder_load``. ``about``: the slot,
-    column or device, "" for the whole.
+    ``code``: stable, e.g. ``disk_low``, ``wrong_size``, ``gap``, ``channel_fault``, ``encoder_load``. ``about``: the
+    slot, column or device, "" for the whole.
     """
 
     code: str
@@ -148,8 +149,8 @@ class Aborted(SessionEvent):
 class Failed(SessionEvent):
     """Something could not be done: arming, priming, committing. The same error is raised to the caller.
 
-    ``stage``: ``open``, ``arm``, ``prime``, ``record`` or ``commit``. ``kept``: a staging folder that is still there, to be
-    recovered, or "".
+    ``stage``: ``open``, ``arm``, ``prime``, ``record`` or ``commit``. ``kept``: a staging folder that is still
+    there, to be recovered, or "".
     """
 
     stage: str

@@ -43,8 +43,8 @@ class TakeSummary:
     """A take that was committed.
 
     Attributes:
-        k: its number, 0-based. reason: why it ended (a value of `flows.session_events.EndReason`). message: in words, where
-            the reason is a failure.
+        k: its number, 0-based. reason: why it ended (a value of `flows.session_events.EndReason`). message: in words,
+            where the reason is a failure.
         rows: length. seconds: from the first to the last tick, plus a period. fps: rows a second, measured.
         skipped_ticks: deadlines without a row. late_p99_ms, late_max_ms: lateness of the ticks, ms.
         slots: one summary a video slot. drop_stats: as in the episodes row.
