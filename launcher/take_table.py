@@ -1,0 +1,122 @@
+"""The summary after a take, as a person reads it."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from flows.session_events import EndReason
+from flows.summary import SlotSummary, TakeSummary
+
+__all__ = ["take_table"]
+
+NS_PER_US = 1000
+FPS_SHORT = 0.95
+"""Below this share of the rows' rate a slot's own rate is marked: one row in twenty repeats a frame."""
+
+
+def take_table(summary: TakeSummary) -> RenderableType:
+    """What became of a take: whether it is whole first, then the numbers that say so.
+
+    Real fps, skipped ticks, repeats, drops, largest gap and clock residual; a number that is not as it should be is
+    yellow, a failure red.
+    """
+    parts: list[RenderableType] = [_facts(summary), _slots(summary)]
+    losses = _losses(summary)
+    if losses is not None:
+        parts.append(losses)
+    parts += [Text(f"! {warning}", style="yellow") for warning in summary.warnings]
+    failed = _is_failure(summary.reason)
+    if failed:
+        parts.append(Text(summary.message or f"the take ended by itself: {summary.reason}", style="bold red"))
+    return Panel(
+        Group(*parts),
+        title=Text.assemble("episode ", (str(summary.k), "bold"), f" of {summary.task} saved"),
+        title_align="left",
+        border_style="red" if failed else "yellow" if _is_flawed(summary) else "green",
+        box=box.ROUNDED,
+    )
+
+
+def _facts(summary: TakeSummary) -> RenderableType:
+    grid = Table.grid(padding=(0, 1))
+    for _ in range(8):
+        grid.add_column(no_wrap=True)
+    dim = "dim"
+    grid.add_row(
+        Text("rows", dim),
+        Text(str(summary.rows), "bold"),
+        Text("  real fps", dim),
+        Text(f"{summary.fps:.2f}"),
+        Text("  skipped ticks", dim),
+        _count(summary.skipped_ticks),
+        Text("  tick lateness", dim),
+        Text(f"p99 {summary.late_p99_ms:.1f} ms, max {summary.late_max_ms:.1f} ms"),
+    )
+    grid.add_row(
+        Text("time", dim),
+        Text(f"{summary.seconds:.2f} s"),
+        Text("  lost", dim),
+        _count(summary.lost),
+        Text("  largest gap", dim),
+        Text(_gap(summary.gap_max_ms), "yellow" if summary.gap_max_ms else ""),
+        Text("  stop, commit", dim),
+        Text(f"{summary.drain_s:.2f} s, {summary.commit_s:.2f} s"),
+    )
+    return grid
+
+
+def _slots(summary: TakeSummary) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("slot", no_wrap=True)
+    for name in ("frames", "real fps", "repeats", "drops", "largest gap", "oldest", "clock residual"):
+        table.add_column(name, justify="right")
+    wrong = any(slot.wrong_size for slot in summary.slots)
+    if wrong:
+        table.add_column("wrong size", justify="right")
+    for slot in summary.slots:
+        cells = [
+            Text(slot.slot),
+            Text(str(slot.frames)),
+            Text(f"{slot.fps:.2f}", "yellow" if slot.fps < FPS_SHORT * summary.fps else ""),
+            _count(slot.repeats),
+            _count(slot.dropped),
+            Text(_gap(slot.gap_max_ms), "yellow" if slot.gap_max_ms else ""),
+            Text(f"{slot.late_max_ms:.0f} ms"),
+            Text(_residual(slot)),
+        ]
+        table.add_row(*cells, *([_count(slot.wrong_size)] if wrong else []))
+    return table
+
+
+def _losses(summary: TakeSummary) -> RenderableType | None:
+    shown = {key: value for key, value in summary.drop_stats.items() if value}
+    if not shown:
+        return None
+    words = ", ".join(f"{key} {value}" for key, value in sorted(shown.items()))
+    return Text.assemble(("drop_stats ", "dim"), (words, "dim"))
+
+
+def _count(value: int) -> Text:
+    return Text(str(value), "yellow" if value else "green")
+
+
+def _gap(value_ms: float) -> str:
+    return f"{value_ms:.0f} ms" if value_ms else "–"
+
+
+def _residual(slot: SlotSummary) -> str:
+    if slot.clock_residual_ns is None:
+        return "host clock"
+    return f"{slot.clock_residual_ns / NS_PER_US:.1f} µs"
+
+
+def _is_failure(reason: str) -> bool:
+    return reason in EndReason.__members__.values() and EndReason(reason).is_failure
+
+
+def _is_flawed(summary: TakeSummary) -> bool:
+    return bool(summary.lost or summary.skipped_ticks or summary.warnings)
