@@ -55,7 +55,7 @@ def write_data_parquet(
     whole = _footer_of(schema)
     start = max((group.end for group in groups), default=len(MAGIC))
     shift = start - len(MAGIC)
-    light_names = [name for name in light.column_names]
+    light_names = list(light.column_names)
     found: list[Any] = []
     light_groups = footer[_GROUPS][1][1] if groups else []
     for ordinal, (group, light_group) in enumerate(zip(groups, light_groups, strict=True)):

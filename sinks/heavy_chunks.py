@@ -47,8 +47,8 @@ class RowGroup:
 class HeavyChunks:
     """Writes the heavy columns into what becomes the episode's data parquet; belongs to one thread.
 
-    A group's pages are kept until the group is whole, since a column chunk's pages must stand together. The index line of a
-    group is written after its bytes, so that an index never names bytes that are not there.
+    A group's pages are kept until the group is whole, since a column chunk's pages must stand together. The index line
+    of a group is written after its bytes, so that an index never names bytes that are not there.
 
     Args:
         folder: the staging folder. group_rows: rows a group, about half a second of them.
