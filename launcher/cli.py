@@ -83,7 +83,7 @@ def record(
 @app.command()
 def show(
     path: _Task,
-    k: Annotated[int | None, typer.Argument(metavar="[K]", help="An episode, counted from 0.", min=0)] = None,
+    k: Annotated[int | None, typer.Argument(metavar="K", help="An episode, counted from 0.", min=0)] = None,
 ) -> None:
     """Show a task and its episodes, or one episode in full."""
     from launcher.show import show_episode, show_tasks

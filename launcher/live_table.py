@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rich import box
-from rich.columns import Columns
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from flows.live_view import ColumnView, DeviceView, LiveView, SessionState, SlotView
+from launcher.words import printable
 
 __all__ = ["LiveTable", "live_table"]
 
@@ -19,8 +19,11 @@ AGE_STALE_S = 1.0
 """A second without a frame is silence (`flows.session.SessionOptions.silence_s`)."""
 DISK_LOW_MINUTES = 10.0
 FPS_SHORT = 0.9
-COLUMN_WIDTH = 46
+COLUMN_WIDTH = 40
 """Of one entry in the list of columns that are not video."""
+WIDE = 100
+"""Terminal width from which words are written out and loads are drawn."""
+BAR_CELLS = 10
 
 _STATES = {
     SessionState.CLOSED: ("closed", "dim"),
@@ -66,7 +69,7 @@ class LiveTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         view = self._view
-        needed: list[RenderableType] = [self._headline(), self._slots(options.max_width)]
+        needed: list[RenderableType] = [self._headline(options.max_width), self._slots(options.max_width)]
         troubled = [device for device in view.devices if device.reason or device.state in ("silent", "disconnected")]
         footer: list[RenderableType] = [_trouble(device) for device in troubled]
         if self._note:
@@ -82,43 +85,46 @@ class LiveTable:
                 needed.append(extra)
         yield Group(*needed, *footer)
 
-    def _headline(self) -> RenderableType:
+    def _headline(self, width: int) -> RenderableType:
         view = self._view
         word, style = _STATES[view.state]
-        grid = Table.grid(expand=True, padding=(0, 2))
-        grid.add_column(no_wrap=True)
-        grid.add_column(justify="right")
-        taking = Text.assemble((word, style), "  ", (view.task, "bold"))
+        taking = Text.assemble((word, style), "  ", (printable(view.task), "bold"), no_wrap=True, overflow="ellipsis")
+        facts = Text(no_wrap=True, overflow="ellipsis")
         if view.k is not None:
             taking.append(f"  episode {view.k}")
             clock = _clock(view.seconds)
-            taking.append(f"  {clock}" if self._seconds is None else f"  {clock} / {_clock(self._seconds)}")
-        facts = Text()
-        if view.k is not None:
-            facts.append(f"{view.rows} rows  ")
-            facts.append(f"{view.skipped_ticks} skipped ticks  ", "yellow" if view.skipped_ticks else "")
+            taking.append(f"  {clock}" if self._seconds is None else f"  {clock} / {_clock(self._seconds)}", "bold")
+            facts.append(f"{view.rows} rows, ")
+            facts.append(f"{view.skipped_ticks} skipped ticks", "yellow" if view.skipped_ticks else "")
+            facts.append("   ")
         facts.append_text(_disk(view))
+        if width < WIDE:
+            return Group(taking, facts)
+        grid = Table.grid(expand=True, padding=(0, 2))
+        grid.add_column()
+        grid.add_column(justify="right")
         grid.add_row(taking, facts)
         return grid
 
     def _slots(self, width: int) -> RenderableType:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", expand=False)
-        table.add_column("slot", no_wrap=True)
-        for name in ("real fps", "queue", "repeats", "drops", "age"):
-            table.add_column(name, justify="right", min_width=max(len(name), 7))
-        table.add_column("encoder load", justify="left", min_width=15)
-        wide = width >= 100
+        wide = width >= WIDE
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim")
+        table.add_column("slot", no_wrap=True, overflow="ellipsis", max_width=max(width - 52, 10))
+        for name in ("real fps" if wide else "fps", "queue", "repeats", "drops", "age"):
+            table.add_column(name, justify="right", min_width=8 if wide else 5, no_wrap=True)
+        table.add_column("encoder load" if wide else "load", min_width=15 if wide else 4, no_wrap=True)
         if wide:
             table.add_column("encoder", style="dim", no_wrap=True)
         for slot in self._view.slots:
+            lost = slot.dropped + slot.wrong_size
             cells = [
                 Text(slot.slot),
                 Text(f"{slot.fps:.1f}", "yellow" if slot.fps < FPS_SHORT * self._rig_fps else "green"),
-                Text(str(slot.waiting + slot.encoder_waiting), ""),
+                Text(str(slot.waiting + slot.encoder_waiting)),
                 Text(str(slot.repeats), "yellow" if slot.repeats else ""),
-                Text(str(slot.dropped + slot.wrong_size), "red" if slot.dropped + slot.wrong_size else ""),
+                Text(str(lost), "red" if lost else ""),
                 _age(slot),
-                _load(slot),
+                _load(slot, bar=wide),
             ]
             table.add_row(*cells, *([Text(slot.encoder)] if wide else []))
         return table
@@ -126,17 +132,28 @@ class LiveTable:
     def _devices(self) -> RenderableType | None:
         if not self._view.devices:
             return None
-        line = Text()
+        line = Text(no_wrap=True, overflow="ellipsis")
         for device in self._view.devices:
             line.append("● ", _DEVICE_STYLES[device.state])
             line.append(f"{device.name or device.key}   ")
-        return line
+        return Group(line)
 
     def _columns(self, width: int) -> RenderableType | None:
-        if not self._view.columns:
+        columns = self._view.columns
+        if not columns:
             return None
-        entries = [_column(column) for column in self._view.columns]
-        return Group(Text(), Columns(entries, width=min(COLUMN_WIDTH, width), padding=(0, 2)))
+        abreast = max(1, width // COLUMN_WIDTH)
+        grid = Table.grid(padding=(0, 1))
+        for _ in range(abreast):
+            grid.add_column(no_wrap=True, overflow="ellipsis", max_width=COLUMN_WIDTH - 10, style="dim")
+            grid.add_column(no_wrap=True, justify="right", min_width=6)
+            grid.add_column()
+        for first in range(0, len(columns), abreast):
+            cells: list[RenderableType] = []
+            for column in columns[first : first + abreast]:
+                cells += [Text(column.column.removeprefix("observation.")), _rate(column), ""]
+            grid.add_row(*cells)
+        return Group(Text(), grid)
 
     def _key_line(self) -> RenderableType:
         state = self._view.state
@@ -147,10 +164,10 @@ class LiveTable:
             keys = _KEYS_BETWEEN
         else:
             return Text()
-        line = Text()
+        line = Text(no_wrap=True, overflow="ellipsis")
         for key, meaning in keys:
             line.append(f" {key} ", "reverse")
-            line.append(f" {meaning}   ")
+            line.append(f" {meaning}  ")
         return line
 
 
@@ -178,19 +195,19 @@ def _age(slot: SlotView) -> Text:
     return Text(f"{slot.age_s * 1000:.0f} ms")
 
 
-def _load(slot: SlotView) -> Text:
+def _load(slot: SlotView, *, bar: bool) -> Text:
     if not slot.encoder:
         return Text("–", "dim")
-    cells = 10
-    full = min(cells, round(slot.encoder_load * cells))
     style = "red" if slot.encoder_load > LOAD_HIGH else "yellow" if slot.encoder_load > LOAD_SOME else "green"
-    return Text.assemble(("█" * full, style), ("░" * (cells - full), "dim"), f" {slot.encoder_load:4.0%}")
+    if not bar:
+        return Text(f"{slot.encoder_load:4.0%}", style)
+    full = min(BAR_CELLS, round(slot.encoder_load * BAR_CELLS))
+    return Text.assemble(("█" * full, style), ("░" * (BAR_CELLS - full), "dim"), f" {slot.encoder_load:4.0%}")
 
 
-def _column(column: ColumnView) -> Text:
-    name = column.column.removeprefix("observation.")
-    line = Text(name, no_wrap=True, overflow="ellipsis")
-    line.append(f" {column.rate:.0f}/s", "red" if column.age_s is None or column.age_s >= AGE_STALE_S else "green")
+def _rate(column: ColumnView) -> Text:
+    silent = column.age_s is None or column.age_s >= AGE_STALE_S
+    line = Text(f"{column.rate:.0f}/s", "red" if silent else "green")
     if column.dropped:
         line.append(f" {column.dropped} dropped", "red")
     return line
@@ -198,4 +215,6 @@ def _column(column: ColumnView) -> Text:
 
 def _trouble(device: DeviceView) -> Text:
     words = device.reason or {"silent": "sends nothing"}.get(device.state, device.state)
-    return Text.assemble(("● ", _DEVICE_STYLES[device.state]), (f"{device.name or device.key}: {words}", "red"))
+    return Text.assemble(
+        ("● ", _DEVICE_STYLES[device.state]), (printable(f"{device.name or device.key}: {words}"), "red")
+    )

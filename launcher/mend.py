@@ -8,6 +8,8 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from rich.text import Text
+from sinks.deletion import delete_episode
+from sinks.recovery import recover_task
 
 from episodes.reader import open_task
 from launcher.exit_codes import ExitCode
@@ -15,8 +17,6 @@ from launcher.logs import log_to_stderr
 from launcher.tasks_below import tasks_below
 from launcher.words import UsageError, error_line, printable
 from operators.errors import RigflowError
-from sinks.deletion import delete_episode
-from sinks.recovery import recover_task
 
 __all__ = ["delete", "recover"]
 

@@ -19,6 +19,7 @@ from flows.session_events import (
     Warned,
 )
 from launcher.live_table import live_table
+from launcher.words import printable
 
 __all__ = ["Screen"]
 
@@ -78,9 +79,9 @@ def _line(event: SessionEvent) -> Text | None:
         case DeviceChanged():
             style = {"connected": "green", "disconnected": "bold red", "ended": "dim"}[event.state]
             reason = f": {event.reason}" if event.reason else ""
-            return Text(f"{event.name or event.device} {event.state}{reason}", style)
+            return Text(printable(f"{event.name or event.device} {event.state}{reason}"), style)
         case Warned():
-            return Text(f"! {event.message}", "yellow")
+            return Text(printable(f"! {event.message}"), "yellow")
         case Aborted():
             reason = f": {event.message}" if event.message else ""
             return Text(f"episode {event.k} thrown away{reason}", "dim")

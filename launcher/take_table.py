@@ -10,6 +10,7 @@ from rich.text import Text
 
 from flows.session_events import EndReason
 from flows.summary import SlotSummary, TakeSummary
+from launcher.words import printable
 
 __all__ = ["take_table"]
 
@@ -28,13 +29,15 @@ def take_table(summary: TakeSummary) -> RenderableType:
     losses = _losses(summary)
     if losses is not None:
         parts.append(losses)
-    parts += [Text(f"! {warning}", style="yellow") for warning in summary.warnings]
+    parts += [Text(printable(f"! {warning}"), style="yellow") for warning in summary.warnings]
     failed = _is_failure(summary.reason)
     if failed:
-        parts.append(Text(summary.message or f"the take ended by itself: {summary.reason}", style="bold red"))
+        parts.append(
+            Text(printable(summary.message) or f"the take ended by itself: {summary.reason}", style="bold red")
+        )
     return Panel(
         Group(*parts),
-        title=Text.assemble("episode ", (str(summary.k), "bold"), f" of {summary.task} saved"),
+        title=Text.assemble("episode ", (str(summary.k), "bold"), f" of {printable(summary.task)} saved"),
         title_align="left",
         border_style="red" if failed else "yellow" if _is_flawed(summary) else "green",
         box=box.ROUNDED,
