@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -99,7 +99,8 @@ def columns_of(streams: Sequence[Stream], *, master: str | None) -> tuple[Column
     declared = {column.name for column in columns}
     for name in HAND_POSES:
         if name not in declared:
-            columns.append(_vector(VectorStream(column=name, shape=(21, 3), unit="m", always=True))[0])
+            constant = _vector(VectorStream(column=name, shape=(21, 3), unit="m", always=True))[0]
+            columns.append(replace(constant, stream=None))
     columns += [
         Column(f"status.{stream.id}", pa.string(), None, "disconnected", always=True, stream=stream)
         for stream in streams
