@@ -10,14 +10,25 @@ import msgspec
 
 from episodes.declaration import Declaration
 from episodes.numbering import EpisodeNumber
+from episodes.paths import TaskPaths
 
-__all__ = ["MANIFEST", "Clock", "Manifest", "Move", "boot_id", "process_start", "read_manifest", "recorder_lives"]
+__all__ = [
+    "MANIFEST",
+    "ClockPair",
+    "Manifest",
+    "Move",
+    "boot_id",
+    "find_stagings",
+    "process_start",
+    "read_manifest",
+    "recorder_lives",
+]
 
 MANIFEST = "manifest.json"
 MAX_BYTES = 64 * 1024 * 1024
 
 
-class Clock(msgspec.Struct, frozen=True):
+class ClockPair(msgspec.Struct, frozen=True):
     """The start of a take on both clocks, read together: monotonic ns, Unix seconds."""
 
     mono_ns: int
@@ -38,22 +49,24 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         state: ``recording``; ``prepared`` is the commit point; ``done`` and ``aborted`` only wait to be removed.
-        k: the take's number. declaration: the rig's. clock: start of the take.
+        k: the take's number. declaration: the rig's. clock: start of the take; None while it is only reserved.
         boot_id, pid, pid_start: who records. pid_start is the process's start in clock ticks since boot.
         sizes: slot to (height, width). extensions: slot to file extension. video_codec: for the episodes row.
+        closed: slot to frames of each video file that was finished, so that it needs no repair.
         moves: what a commit renames, in order.
     """
 
     state: Literal["recording", "prepared", "done", "aborted"]
     k: int
     declaration: Declaration
-    clock: Clock
+    clock: ClockPair | None = None
     boot_id: str
     pid: int
     pid_start: int
     sizes: dict[str, tuple[int, int]] = {}
     extensions: dict[str, str] = {}
     video_codec: dict[str, object] = {}
+    closed: dict[str, int] = {}
     moves: tuple[Move, ...] = ()
 
     @property
@@ -64,6 +77,15 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def to_json(self) -> bytes:
         """The file's bytes."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2)
+
+
+def find_stagings(paths: TaskPaths) -> list[tuple[EpisodeNumber, Path, Manifest | None]]:
+    """The staging folders of a task by number, each with its manifest; links and files are none."""
+    return [
+        (number, folder, read_manifest(folder))
+        for number, folder in paths.stagings()
+        if folder.is_dir() and not folder.is_symlink()
+    ]
 
 
 def read_manifest(staging: Path) -> Manifest | None:

@@ -7,7 +7,7 @@ import shutil
 import zlib
 from pathlib import Path
 
-__all__ = ["Disk", "crc32_of"]
+__all__ = ["DISK", "Disk", "crc32_of"]
 
 
 class Disk:
@@ -66,6 +66,10 @@ class Disk:
         self.sync(temporary)
         self.rename(temporary, path)
         self.sync(path.parent)
+
+
+DISK = Disk()
+"""The real one."""
 
 
 def crc32_of(path: Path) -> int:

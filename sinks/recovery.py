@@ -1,4 +1,4 @@
-"""Recovery: whatever a crash left in a task becomes an episode, or goes."""
+"""Recovery: what recorders left behind becomes an episode, or goes."""
 
 from __future__ import annotations
 
@@ -6,73 +6,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import structlog
+from sinks.durable import DISK, Disk
 
-from episodes.errors import EpisodeError
-from episodes.numbering import EpisodeNumber
-from episodes.paths import TaskPaths
-from episodes.staging import read_manifest, recorder_lives
-from sinks.commit import NothingRecordedError, commit_staging, read_task_info, remove_staging, roll_forward
-from sinks.durable import Disk
-from sinks.task_lock import task_lock
-
-__all__ = ["Recovered", "recover_locked", "recover_task"]
-
-log = structlog.get_logger(__name__)
+__all__ = ["Recovered", "recover_task"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
     """What became of one staging folder.
 
     Attributes:
-        action: ``committed`` (it was prepared, and is an episode now), ``rebuilt`` (its recorder was killed),
-            ``removed`` (nothing was in it, or it was thrown away), ``busy`` (its recorder lives), ``failed``.
-        rows: of the episode. problem: why it failed.
+        k: its number. action: ``rolled forward``: its commit was decided, and is carried out; ``rebuilt``: an episode was
+            made of what was recorded; ``removed``: aborted, finished or empty; ``kept``: it is recorded now, or cannot
+            be read.
+        rows: of the episode; 0 where none was made. message: more, for an operator.
     """
 
-    number: EpisodeNumber
-    action: Literal["committed", "rebuilt", "removed", "busy", "failed"]
+    k: int
+    action: Literal["rolled forward", "rebuilt", "removed", "kept"]
     rows: int = 0
-    problem: str = ""
+    message: str = ""
+
+    def __str__(self) -> str:
+        rows = f", {self.rows} rows" if self.rows else ""
+        return f"episode {self.k}: {self.action}{rows}{'; ' if self.message else ''}{self.message}"
 
 
-def recover_task(task_dir: Path, *, disk: Disk | None = None) -> list[Recovered]:
-    """Recover a task; harmless on one that is whole.
+def recover_task(task_dir: Path, *, disk: Disk = DISK) -> list[Recovered]:
+    """Recover a task: roll prepared takes forward, rebuild recorded ones, remove what is void.
+
+    A take whose recorder still lives is left alone. Idempotent; can be killed at any moment and run again.
 
     Raises:
-        TaskBusyError: another process holds its lock. CorruptFileError, UnknownFormatError: info.json is unusable.
+        EpisodeError: the task cannot be read, or its lock not be had.
     """
-    paths = TaskPaths.of(task_dir, read_task_info(task_dir))
-    if not paths.stagings():
-        return []
-    with task_lock(paths):
-        return recover_locked(paths, disk=disk)
-
-
-def recover_locked(paths: TaskPaths, *, disk: Disk | None = None) -> list[Recovered]:
-    """As `recover_task`, for a caller that holds the lock; a folder that cannot be recovered stays, and is told."""
-    disk = disk or Disk()
-    return [_recover(paths, number, staging, disk) for number, staging in paths.stagings()]
-
-
-def _recover(paths: TaskPaths, number: EpisodeNumber, staging: Path, disk: Disk) -> Recovered:
-    manifest = read_manifest(staging)
-    if manifest is None or manifest.state in ("aborted", "done") or manifest.k != number.k:
-        remove_staging(staging, disk)
-        return Recovered(number, "removed")
-    try:
-        if manifest.state == "prepared":
-            roll_forward(paths, staging, manifest, disk=disk)
-            return Recovered(number, "committed")
-        if recorder_lives(manifest):
-            return Recovered(number, "busy")
-        committed = commit_staging(paths, staging, manifest, disk=disk)
-    except NothingRecordedError:
-        remove_staging(staging, disk)
-        return Recovered(number, "removed")
-    except EpisodeError as error:
-        log.error("staging cannot be recovered", task=paths.task_dir.name, episode=number.k, problem=str(error))
-        return Recovered(number, "failed", problem=str(error))
-    log.warning("take recovered", task=paths.task_dir.name, episode=number.k, rows=committed.rows)
-    return Recovered(number, "rebuilt", committed.rows)
+    raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The writers' lock of a task."""
+"""The one lock of a task: whoever changes its info, statistics or numbers holds it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,35 @@ from filelock import FileLock, Timeout
 
 from episodes.errors import TaskBusyError
 from episodes.paths import TaskPaths
+from sinks.durable import DISK, Disk
+from sinks.roll_forward import settle
 
 __all__ = ["task_lock"]
 
-TIMEOUT_S = 30.0
+WAIT_S = 30.0
+"""Longer than any commit takes; a deletion or a commit elsewhere is waited for."""
 
 
 @contextmanager
-def task_lock(paths: TaskPaths, timeout_s: float = TIMEOUT_S) -> Iterator[None]:
-    """Hold the task's lock: one writer at a time for the read-merge-write of info.json and stats.json.
+def task_lock(paths: TaskPaths, *, disk: Disk = DISK, wait_s: float = WAIT_S) -> Iterator[None]:
+    """Hold the task's lock, between processes and threads; not re-entrant.
+
+    Before anything else, what earlier holders had decided is carried out: a prepared take is rolled forward, an aborted or
+    finished one removed (`sinks.roll_forward.settle`). So what is read under the lock is never halfway.
 
     Raises:
-        TaskBusyError: another process held it for ``timeout_s``.
+        TaskBusyError: another process held it for ``wait_s``. CorruptFileError: a prepared take's files are damaged.
     """
-    paths.lock.parent.mkdir(parents=True, exist_ok=True)
+    disk.make_folders(paths.lock.parent)
     lock = FileLock(paths.lock)
     try:
-        lock.acquire(timeout=timeout_s)
+        lock.acquire(timeout=wait_s)
     except Timeout as error:
-        raise TaskBusyError(f"{paths.task_dir}: another process has held its lock for {timeout_s:.0f} s") from error
+        raise TaskBusyError(
+            f"{paths.task_dir}: another process has held the task's lock for {wait_s:.0f} s; end it, then try again"
+        ) from error
     try:
+        settle(paths, disk)
         yield
     finally:
         lock.release()
