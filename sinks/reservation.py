@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from episodes.declaration import Declaration
 from episodes.errors import ContractError, TaskBusyError
+from episodes.info import read_info
 from episodes.paths import TaskPaths, next_number
 from episodes.recycled import recycled_json
 from episodes.staging import MANIFEST, Manifest, boot_id, find_stagings, process_start, read_manifest, recorder_lives
@@ -18,24 +21,22 @@ from sinks.durable import DISK, Disk
 from sinks.roll_forward import remove_staging
 from sinks.task_lock import task_lock
 
-__all__ = ["abort_take", "is_recorded", "release", "reserve"]
+__all__ = ["abort_take", "check_fps", "current_info", "is_recorded", "release", "reserve"]
 
 _held: set[Path] = set()
 _held_lock = threading.Lock()
 
 
-def reserve(paths: TaskPaths, info: Mapping[str, Any] | None, declaration: Declaration, *, disk: Disk = DISK) -> Path:
+def reserve(paths: TaskPaths, declaration: Declaration, *, disk: Disk = DISK) -> Path:
     """Reserve the next number: make its staging folder, exclusively, with a manifest that says who records.
-
-    Args:
-        info: the task's info.json; None for a task that has none yet.
 
     Raises:
         TaskBusyError: another recorder works on the task, or the number is already taken.
         ContractError: fps differs from what the task's first episode fixed.
     """
-    check_fps(paths, info, declaration)
     with task_lock(paths, disk=disk):
+        info = current_info(paths)
+        check_fps(paths, info, declaration)
         for number, folder, manifest in find_stagings(paths):
             if manifest is not None and manifest.state == "recording" and is_recorded(folder, manifest):
                 raise TaskBusyError(
@@ -55,12 +56,21 @@ def reserve(paths: TaskPaths, info: Mapping[str, Any] | None, declaration: Decla
         try:
             disk.make_folder(folder)
         except FileExistsError as error:
-            raise TaskBusyError(f"{folder}: the number {number.k} is already taken; try again") from error
-        disk.replace(folder / MANIFEST, manifest.to_json())
-        disk.sync(paths.task_dir)
+            raise TaskBusyError(f"{folder}: the number {number.k} is already taken; run `rigflow recover`") from error
         with _held_lock:
             _held.add(folder.resolve())
+        try:
+            disk.replace(folder / MANIFEST, manifest.to_json())
+            disk.sync(paths.task_dir)
+        except BaseException:
+            release(folder)
+            raise
         return folder
+
+
+def current_info(paths: TaskPaths) -> dict[str, Any] | None:
+    """The task's info.json as it stands; None where the task has none yet."""
+    return read_info(paths.info) if paths.info.exists() else None
 
 
 def check_fps(paths: TaskPaths, info: Mapping[str, Any] | None, declaration: Declaration) -> None:
@@ -104,8 +114,7 @@ def abort_take(paths: TaskPaths, folder: Path, *, disk: Disk = DISK) -> None:
         manifest = read_manifest(folder)
         if manifest is None or manifest.state != "recording":
             return
-        aborted = Manifest(**{**{f: getattr(manifest, f) for f in Manifest.__struct_fields__}, "state": "aborted"})
-        disk.replace(folder / MANIFEST, aborted.to_json())
+        disk.replace(folder / MANIFEST, msgspec.structs.replace(manifest, state="aborted").to_json())
         # The marker comes before the removal: a crash between the two leaves a number that is free, and says so.
         disk.replace(paths.recycled, recycled_json(manifest.number, time.time()).encode())
         remove_staging(folder, disk)
