@@ -59,9 +59,12 @@ class DataFile:
         mine = self._mine()
         table = self._whole([*keys])
         frame_index = _numbers(self.path, table, "frame_index", np.int64)
-        zeros = np.zeros(len(frame_index), np.int64)
-        timestamp = _numbers(self.path, table, "timestamp", np.float32) if "timestamp" in keys else zeros
-        hardware = _numbers(self.path, table, "hardware_ns", np.int64) if "hardware_ns" in keys else zeros
+        timestamp: NDArray[np.float32] = np.zeros(len(frame_index), np.float32)
+        hardware: NDArray[np.int64] = np.zeros(len(frame_index), np.int64)
+        if "timestamp" in keys:
+            timestamp = _numbers(self.path, table, "timestamp", np.float32)
+        if "hardware_ns" in keys:
+            hardware = _numbers(self.path, table, "hardware_ns", np.int64)
         if mine is None:
             return fold_rows(frame_index, timestamp, hardware)
         fold = fold_rows(frame_index[mine], timestamp[mine], hardware[mine])
