@@ -8,15 +8,16 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from rich.text import Text
-from sinks.deletion import delete_episode
-from sinks.recovery import recover_task
 
+from episodes.numbering import EpisodeNumber
 from episodes.reader import open_task
 from launcher.exit_codes import ExitCode
 from launcher.logs import log_to_stderr
 from launcher.tasks_below import tasks_below
 from launcher.words import UsageError, error_line, printable
 from operators.errors import RigflowError
+from sinks.deletion import delete_episode
+from sinks.recovery import Recovered, recover_task
 
 __all__ = ["delete", "recover"]
 
@@ -40,7 +41,8 @@ def recover(path: Path) -> None:
         if not takes:
             console.print(Text(f"{printable(str(task))}: nothing to recover", "dim"))
         for take in takes:
-            console.print(Text.assemble((printable(str(task)), "bold"), f": {take}"))
+            failed = failed or take.action == "failed"
+            console.print(Text.assemble((printable(str(task)), "bold"), ": ", _outcome(take)))
     if failed:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -56,11 +58,27 @@ def delete(path: Path, k: int, *, ask: bool) -> None:
     if tasks != [path]:
         raise UsageError(f"{path} is no task directory; it holds {', '.join(task.name for task in tasks)}")
     task = open_task(path)
-    known = [number.k for number in task.numbers()]
-    if k not in known:
-        raise UsageError(f"{path}: no episode {k}; there are: {', '.join(map(str, known)) or 'none'}")
+    # An episode that was half deleted when the machine went down has files, and is deleted the rest of the way.
+    known = sorted(task.paths.data_numbers() | task.paths.row_numbers() | task.paths.video_numbers())
+    if EpisodeNumber(k) not in known:
+        words = ", ".join(str(number.k) for number in known) or "none"
+        raise UsageError(f"{path}: no episode {k}; there are: {words}")
     if ask and sys.stdin.isatty():
-        length = task.episode(k).row.length
-        typer.confirm(f"Delete episode {k} of {printable(task.name)} ({length} rows) for good?", abort=True)
+        typer.confirm(f"Delete episode {k} of {printable(task.name)} for good?", abort=True)
     delete_episode(path, k)
     Console(highlight=False, soft_wrap=True).print(f"episode {k} of {printable(task.name)} deleted")
+
+
+def _outcome(take: Recovered) -> Text:
+    k = take.number.k
+    match take.action:
+        case "committed":
+            return Text(f"episode {k} was all but saved, and is now whole", "green")
+        case "rebuilt":
+            return Text(f"episode {k} rebuilt from what reached the disk: {take.rows} rows", "green")
+        case "removed":
+            return Text(f"take {k} held nothing, or was thrown away; removed", "dim")
+        case "busy":
+            return Text(f"take {k} is being recorded right now; left alone", "yellow")
+        case "failed":
+            return Text(f"take {k} cannot be recovered and stays: {printable(take.problem)}", "red")

@@ -77,7 +77,7 @@ def _line(event: SessionEvent) -> Text | None:
         case Recording():
             return Text(f"recording episode {event.k}", "dim")
         case DeviceChanged():
-            style = {"connected": "green", "disconnected": "bold red", "ended": "dim"}[event.state]
+            style = {"connected": "green", "silent": "yellow", "disconnected": "bold red", "ended": "dim"}[event.state]
             reason = f": {event.reason}" if event.reason else ""
             return Text(printable(f"{event.name or event.device} {event.state}{reason}"), style)
         case Warned():
