@@ -56,13 +56,14 @@ class SessionEvent:
 class RecoveredTake(SessionEvent):
     """A take that an earlier recorder left behind was dealt with when the task was opened.
 
-    ``k``: its number. ``outcome``: what became of it, e.g. ``rebuilt``, ``rolled_forward``, ``removed``. ``rows``:
-    that were kept.
+    ``k``: its number. ``outcome``: what became of it: ``rolled forward``, ``rebuilt`` or ``removed``. ``rows``:
+    that were kept. ``problem``: more of it, for an operator.
     """
 
     k: int
     outcome: str
     rows: int = 0
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +97,11 @@ class Recording(SessionEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceChanged(SessionEvent):
-    """A device came, went, or came to its end; the rows go on."""
+    """A device came, fell silent, went, or came to its end; the rows go on."""
 
     device: str
     name: str
-    state: Literal["connected", "disconnected", "ended"]
+    state: Literal["connected", "silent", "disconnected", "ended"]
     reason: str = ""
 
 

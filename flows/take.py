@@ -27,6 +27,7 @@ from operators.oldest_frame import TickFrame
 from operators.rows import Fault, Row, rows
 from operators.tick_sample import NS
 from operators.tick_thread import TickThread
+from sinks.take_writer import SlotLive
 
 __all__ = ["RowSink", "Take"]
 
@@ -35,6 +36,7 @@ class RowSink(Protocol):
     """Where rows go. ``write`` never blocks; False: the row cannot be taken, and the take has to end."""
 
     def write(self, row: Row) -> bool: ...
+    def live(self) -> Mapping[str, SlotLive]: ...
 
 
 class Take:
@@ -90,6 +92,7 @@ class Take:
         self._last: tuple[object, ...] = ()
         self._end_lock = threading.Lock()
         self.lateness = array("q")
+        self.late_max_ns = 0
         self.rows = 0
         self.skipped = 0
         self.faults: Counter[str] = Counter()
@@ -148,7 +151,9 @@ class Take:
     def request_end(self, reason: EndReason, message: str = "") -> None:
         """Let the take end: at once for a failure, else when no queue holds a frame captured before now."""
         with self._end_lock:
-            if self.reason is not None and (self.reason.is_failure or not reason.is_failure):
+            # A failed file is why its queue was full.
+            told = self.reason is not None and self.reason is not EndReason.ENCODER_TOO_SLOW
+            if self.reason is not None and ((told and self.reason.is_failure) or not reason.is_failure):
                 return
             if self.reason is None:
                 self.wished_ns = time.monotonic_ns()
@@ -252,8 +257,11 @@ class Take:
             for index, _gap, port in self._gap_places:
                 value = row.values[index]
                 port.left += isinstance(value, TickFrame) and not value.repeated
+            full = [slot for slot, live in self._sink.live().items() if live.waiting >= live.bound]
             self.request_end(
-                EndReason.ENCODER_TOO_SLOW, "an encoder's queue is full: it cannot keep up with the frames"
+                EndReason.ENCODER_TOO_SLOW,
+                f"{', '.join(full) or 'the writer'}: cannot keep up, its queue is full; the take is ended and saved; "
+                "use a faster codec, fewer slots or a lower rate",
             )
             return
         self._last = row.values
@@ -262,6 +270,7 @@ class Take:
         if self.rows == 1:
             self.first_row_ns = row.tick.at_ns
         self.lateness.append(row.tick.late_ns)
+        self.late_max_ns = max(self.late_max_ns, row.tick.late_ns)
 
     def _whole(self, row: Row) -> Row:
         """The row, with the frame before in place of one that a failing cell did not give."""
