@@ -26,7 +26,7 @@ def recover(path: Path) -> None:
     """Recover one task or all tasks below ``path``; a task that cannot be recovered does not keep the others from it.
 
     Raises:
-        UsageError: no task there. typer.Exit: some task could not be recovered.
+        UsageError: no task there. typer.Exit: a take is left that is no episode: it is being recorded, or cannot be read.
     """
     log_to_stderr()
     console = Console(highlight=False, soft_wrap=True)
@@ -41,7 +41,7 @@ def recover(path: Path) -> None:
         if not takes:
             console.print(Text(f"{printable(str(task))}: nothing to recover", "dim"))
         for take in takes:
-            failed = failed or take.action == "failed"
+            failed = failed or take.action == "kept"
             console.print(Text.assemble((printable(str(task)), "bold"), ": ", _outcome(take)))
     if failed:
         raise typer.Exit(ExitCode.FAILED)
@@ -70,15 +70,7 @@ def delete(path: Path, k: int, *, ask: bool) -> None:
 
 
 def _outcome(take: Recovered) -> Text:
-    k = take.number.k
-    match take.action:
-        case "committed":
-            return Text(f"episode {k} was all but saved, and is now whole", "green")
-        case "rebuilt":
-            return Text(f"episode {k} rebuilt from what reached the disk: {take.rows} rows", "green")
-        case "removed":
-            return Text(f"take {k} held nothing, or was thrown away; removed", "dim")
-        case "busy":
-            return Text(f"take {k} is being recorded right now; left alone", "yellow")
-        case "failed":
-            return Text(f"take {k} cannot be recovered and stays: {printable(take.problem)}", "red")
+    rows = f", {take.rows} rows" if take.rows else ""
+    more = f": {printable(take.message)}" if take.message else ""
+    style = {"rolled forward": "green", "rebuilt": "green", "removed": "dim", "kept": "yellow"}[take.action]
+    return Text(f"take {take.k} {take.action}{rows}{more}", style)
