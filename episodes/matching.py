@@ -43,7 +43,7 @@ def nearest(query_ns: ArrayLike, stamps_ns: ArrayLike, max_gap_ns: int | None = 
     if max_gap_ns is not None:
         if max_gap_ns < 0:
             raise ValueError(f"max_gap_ns {max_gap_ns} is negative")
-        near = np.minimum(to_left, to_right) <= np.uint64(max_gap_ns)
+        near = np.minimum(to_left, to_right) <= np.uint64(min(max_gap_ns, 2**64 - 1))
         chosen = np.where(near, chosen, -1)
     found[asked] = chosen
     return found
