@@ -2,7 +2,7 @@
 
 from operators.attach_imu import AttachImu, attach_imu
 from operators.cells import Cell, Tick, at_ticks
-from operators.clock_fit import ClockFit, RunningClock, fit_clock
+from operators.clock_fit import CaptureTimes, ClockFit, capture_times, fit_clock
 from operators.device_status import DeviceStatus, device_status
 from operators.follow_master import FollowMaster, follow_master
 from operators.hand_over import HandOver
@@ -11,6 +11,7 @@ from operators.new_generation import new_generation
 from operators.oldest_frame import OldestFrame, TickFrame, oldest_frame
 from operators.reconnect import reconnect
 from operators.rows import Channel, Fault, Row, rows
+from operators.running_clock import RunningClock
 from operators.step_gate import StepGate, step_gate
 from operators.tick_sample import TickGrid, tick_sample
 from operators.tick_thread import TickThread
@@ -19,6 +20,7 @@ from operators.window_points import WindowPoints, window_points
 
 __all__ = [
     "AttachImu",
+    "CaptureTimes",
     "Cell",
     "Channel",
     "ClockFit",
@@ -39,6 +41,7 @@ __all__ = [
     "WindowPoints",
     "at_ticks",
     "attach_imu",
+    "capture_times",
     "device_status",
     "fit_clock",
     "follow_master",

@@ -11,6 +11,9 @@ from operators.oldest_frame import TickFrame
 
 __all__ = ["AttachImu", "attach_imu"]
 
+AHEAD_NS = 2_000_000_000
+"""No frame waits this long for its row, so a sample this far ahead of the frame is of a clock before a restart."""
+
 
 class AttachImu:
     """Give, at every tick, the samples whose device stamp is not after that of the master's frame in this row.
@@ -24,9 +27,17 @@ class AttachImu:
 
     Later samples wait for their frame, so no sample stands on two rows. A repeated frame gets none. A frame without a
     device stamp takes all that wait. Beyond ``bound`` waiting samples the oldest goes, counted in ``dropped``.
+
+    A device that restarts sets its clock back: samples more than two seconds ahead of the frame are of the old clock
+    and go with this frame, so that they hold up nothing.
+
+    Args:
+        master_index: place of the master's `TickFrame` in the row. bound: samples that may wait, ≥ 1.
     """
 
     def __init__(self, master_index: int, bound: int = 18_000) -> None:
+        if bound < 1:
+            raise ValueError(f"bound must be at least 1, not {bound}")
         self._master_index = master_index
         self._bound = bound
         self._waiting: deque[ImuSample] = deque()
@@ -55,7 +66,9 @@ class AttachImu:
         stamp = master.frame.device_ns
         waiting = self._waiting
         taken: list[ImuSample] = []
-        while waiting and (stamp is None or waiting[0].device_ns <= stamp):
+        while waiting:
+            if stamp is not None and 0 < waiting[0].device_ns - stamp <= AHEAD_NS:
+                break
             taken.append(waiting.popleft())
         return taken
 

@@ -15,7 +15,7 @@ import reactivex as rx
 from reactivex import abc
 from reactivex.disposable import CompositeDisposable
 
-__all__ = ["Cell", "Tick", "at_ticks"]
+__all__ = ["Cell", "Row", "Tick", "at_ticks"]
 
 S_contra = TypeVar("S_contra", contravariant=True)
 V_co = TypeVar("V_co", covariant=True)
@@ -44,6 +44,14 @@ class Tick:
         return self.at_ns - self.due_ns
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its tick, and one value a channel in the order of the channels."""
+
+    tick: Tick
+    values: tuple[object, ...]
+
+
 class Cell(Protocol[S_contra, V_co]):
     """A pure state machine that samples one channel.
 
@@ -62,8 +70,12 @@ def at_ticks(
 ) -> Callable[..., Callable[[rx.Observable[Any]], rx.Observable[Any]]]:
     """Lift a cell to an operator: ``source.pipe(op(ticks, *args))`` gives one value a tick, in tick order.
 
+    ``ticks`` carries `Tick`, or `Row` for a cell that follows another: a row is a tick with what the earlier cells
+    gave for it, so ``depth.pipe(follow_master(rows(ticks, [colour], fault), 0))`` ticks on one clock.
+
     The source's error or end does not end the result: the ticks do. Items are put in before a tick of the same
-    virtual time, since the source is subscribed first.
+    virtual time, since the source is subscribed first. What the cell raises is the result's error: here it stands
+    alone, and only `operators.rows.rows` has other channels to keep in step.
     """
 
     def operator(
@@ -75,15 +87,23 @@ def at_ticks(
             ) -> abc.DisposableBase:
                 cell = make_cell(*args, **kwargs)
                 group = CompositeDisposable()
-                group.add(source.subscribe(cell.put, lambda _error: None, scheduler=scheduler))
-                group.add(
-                    ticks.subscribe(
-                        lambda tick: observer.on_next(cell.take(tick, ())),
-                        observer.on_error,
-                        observer.on_completed,
-                        scheduler=scheduler,
-                    )
-                )
+
+                def put(item: Any) -> None:
+                    try:
+                        cell.put(item)
+                    except Exception as error:  # noqa: BLE001 - as every operator of Rx does with a function's error
+                        observer.on_error(error)
+
+                def take(beat: Tick | Row) -> None:
+                    try:
+                        value = cell.take(beat.tick, beat.values) if isinstance(beat, Row) else cell.take(beat, ())
+                    except Exception as error:  # noqa: BLE001 - see put
+                        observer.on_error(error)
+                        return
+                    observer.on_next(value)
+
+                group.add(source.subscribe(put, lambda _error: None, scheduler=scheduler))
+                group.add(ticks.subscribe(take, observer.on_error, observer.on_completed, scheduler=scheduler))
                 return group
 
             return rx.Observable(subscribe)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ClockFit", "RunningClock", "fit_clock"]
+__all__ = ["CaptureTimes", "ClockFit", "capture_times", "fit_clock"]
+
+MAX_DRIFT = 1e-3
+"""A crystal is within 0.1 %: more is no clock rate but a queue that filled up or drained."""
+
+RATE_SPAN_NS = 10e9
+"""Below ten seconds the envelope's jitter outweighs any real clock's drift: the clocks count as equally fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +23,8 @@ class ClockFit:
     Attributes:
         seq0: the frame number at the anchor. anchor_ns: capture time of that frame, ns.
         period_ns: T, host ns a frame number.
-        residual_max_ns: the largest distance of a device stamp from the fitted line, ns.
+        residual_max_ns: the largest distance of a device stamp from the fitted line, jumps of the device's clock
+            taken out, ns.
         delay_max_ns: the largest receipt delay behind the fitted capture time, ns.
     """
 
@@ -34,29 +41,50 @@ class ClockFit:
         return times
 
 
+@dataclass(frozen=True, slots=True)
+class CaptureTimes:
+    """What `capture_times` gives.
+
+    Attributes:
+        times_ns: [n] int64, capture times on the host's monotonic clock.
+        fits: one for each run of the device between restarts.
+    """
+
+    times_ns: NDArray[np.int64]
+    fits: tuple[ClockFit, ...]
+
+    @property
+    def residual_max_ns(self) -> int:
+        """The largest residual of any run, ns."""
+        return max((fit.residual_max_ns for fit in self.fits), default=0)
+
+
 def fit_clock(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> ClockFit:
-    """Fit capture times over a whole episode.
+    """Fit capture times over one run of a device.
 
     T is the slope of the device stamp over the frame number by least squares, scaled by the device clock's rate against
     the host's. The anchor lies on the lower envelope of the receipt delay, since a frame can arrive late but not early.
+    A step of the device's clock of more than half a period away from its frame number is a jump of that clock, and is
+    taken out.
 
     Args:
         seq: [n] frame numbers, strictly increasing, n ≥ 1. device_ns: [n] device stamps, ns. host_ns: [n] receipts, ns.
 
     Raises:
-        ValueError: no frame, or arrays of different lengths.
+        ValueError: no frame, arrays of different lengths, or numbers that do not increase.
     """
-    s = np.asarray(seq, dtype=np.int64)
-    d = np.asarray(device_ns, dtype=np.int64)
-    h = np.asarray(host_ns, dtype=np.int64)
-    if s.size == 0 or s.shape != d.shape or s.shape != h.shape:
-        raise ValueError(f"clock fit needs three arrays of one length > 0, not {s.shape}, {d.shape}, {h.shape}")
-    s0, d0, h0 = int(s[0]), int(d[0]), int(h[0])
-    x = (s - s0).astype(np.float64)
-    device = (d - d0).astype(np.float64)
-    host = (h - h0).astype(np.float64)
-    if s.size < 2 or x[-1] <= 0:
+    s, d, h = _arrays(seq, device_ns, host_ns)
+    if s.size == 0:
+        raise ValueError("clock fit needs at least one frame")
+    if np.any(np.diff(s) <= 0):
+        raise ValueError("clock fit needs frame numbers that increase; capture_times splits at restarts")
+    s0, h0 = int(s[0]), int(h[0])
+    if s.size < 2:
         return ClockFit(s0, h0, 0.0, 0, 0)
+    # Differences first, in integers: stamps of years of uptime keep their nanoseconds.
+    x = (s - s0).astype(np.float64)
+    device = _without_jumps(x, (d - d[0]).astype(np.float64))
+    host = (h - h0).astype(np.float64)
     slope, intercept = np.polyfit(x, device, 1)
     residual = device - (slope * x + intercept)
     rate = _rate(device, host)
@@ -72,13 +100,54 @@ def fit_clock(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> Clock
     )
 
 
-def _rate(device: NDArray[np.float64], host: NDArray[np.float64]) -> float:
-    """Host ns a device ns, from the lower envelope of the delay in the take's first and last third.
+def capture_times(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> CaptureTimes:
+    """Capture times of an episode's rows, repeated frames and restarts of the device included.
 
-    Below ten seconds the envelope's jitter outweighs any real clock's drift, so the clocks count as equally fast.
+    .. marble::
+
+        seq:  7--8--8--9--0--1--2-      a repeated frame, then the device counts anew
+        runs: a--a--a--a--b--b--b-      one fit each
+
+    Args:
+        seq, device_ns, host_ns: [n] of each row's frame, as for `fit_clock`; a repeated frame stands there again.
+
+    Raises:
+        ValueError: arrays of different lengths.
     """
+    s, d, h = _arrays(seq, device_ns, host_ns)
+    times = np.zeros(s.size, dtype=np.int64)
+    fits: list[ClockFit] = []
+    starts = np.flatnonzero(np.diff(s) < 0) + 1
+    for run in np.split(np.arange(s.size), starts):
+        if run.size == 0:
+            continue
+        new = run[np.concatenate(([True], np.diff(s[run]) > 0))]
+        fit = fit_clock(s[new], d[new], h[new])
+        times[run] = fit.at(s[run])
+        fits.append(fit)
+    return CaptureTimes(times, tuple(fits))
+
+
+def _arrays(*columns: ArrayLike) -> tuple[NDArray[np.int64], ...]:
+    arrays = tuple(np.asarray(column, dtype=np.int64) for column in columns)
+    if any(array.ndim != 1 or array.shape != arrays[0].shape for array in arrays):
+        raise ValueError(f"clock fit needs arrays of one length, not {', '.join(str(a.shape) for a in arrays)}")
+    return arrays
+
+
+def _without_jumps(x: NDArray[np.float64], device: NDArray[np.float64]) -> NDArray[np.float64]:
+    steps, numbers = np.diff(device), np.diff(x)
+    period = float(np.median(steps / numbers))
+    off = steps - period * numbers
+    jumps = np.where(np.abs(off) > abs(period) / 2, off, 0.0)
+    smooth: NDArray[np.float64] = device - np.concatenate(([0.0], np.cumsum(jumps)))
+    return smooth
+
+
+def _rate(device: NDArray[np.float64], host: NDArray[np.float64]) -> float:
+    """Host ns a device ns, from the lower envelope of the delay in the run's first and last third."""
     span = device[-1] - device[0]
-    if span < 10e9:
+    if span < RATE_SPAN_NS:
         return 1.0
     delay = host - device
     third = span / 3
@@ -86,27 +155,4 @@ def _rate(device: NDArray[np.float64], host: NDArray[np.float64]) -> float:
     i = int(np.flatnonzero(early)[np.argmin(delay[early])])
     j = int(np.flatnonzero(late)[np.argmin(delay[late])])
     rate = 1.0 + (delay[j] - delay[i]) / (device[j] - device[i])
-    # A crystal is within 0.1 %: more is no clock rate but a queue that filled up or drained.
-    return float(np.clip(rate, 0.999, 1.001))
-
-
-class RunningClock:
-    """The capture time of the newest frame while recording, for displays; `fit_clock` settles the episode's.
-
-    Keeps the lower envelope of host minus device, which rises by 100 µs a second so that it follows a drift.
-    """
-
-    RISE = 1e-4
-
-    def __init__(self) -> None:
-        self._offset_ns: float | None = None
-        self._last_host_ns = 0
-
-    def put(self, device_ns: int, host_ns: int) -> int:
-        """Give the estimated capture time, host monotonic, ns."""
-        offset = float(host_ns - device_ns)
-        if self._offset_ns is not None:
-            grown = self._offset_ns + self.RISE * max(0, host_ns - self._last_host_ns)
-            offset = min(offset, grown)
-        self._offset_ns, self._last_host_ns = offset, host_ns
-        return device_ns + round(offset)
+    return float(np.clip(rate, 1.0 - MAX_DRIFT, 1.0 + MAX_DRIFT))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from operators.cells import Tick, at_ticks
-from operators.events import Status
+from operators.events import Frame, Sample, Status
 
 __all__ = ["Connection", "DeviceStatus", "device_status"]
 
@@ -20,10 +20,16 @@ class DeviceStatus:
 
         source: --x--x---------------x--D---|     x any item, D a disconnected status
         ticks:  t--t--t--t--t--t--t--t--t--t-|
-        result: d--c--c--c--c--d--d--c--d--d-|     silence of more than three ticks
+        result: d--c--c--c--d--d--d--c--d--d-|     silence of more than five frames of time
 
     Any item is a sign of life. Nothing heard yet, nothing heard for longer than ``silence_ns``, or a disconnected
     status that no item has followed: disconnected. So a device is never "connected" because nothing was heard.
+
+    Heard is when the host received it. Items that carry no receipt stamp, or a tracker's own time as points do, count
+    as heard at the tick; no stamp counts as later than the tick.
+
+    Args:
+        silence_ns: the longest silence of a connected device, ns.
     """
 
     missing: Connection = "disconnected"
@@ -35,18 +41,14 @@ class DeviceStatus:
         self._fresh = False
 
     def put(self, item: object) -> None:
-        if isinstance(item, Status):
-            self._alive = item.state == "connected"
-        else:
-            self._alive = True
-        stamp = getattr(item, "host_ns", None)
-        if isinstance(stamp, int):
-            self._heard_ns = stamp
+        self._alive = item.state == "connected" if isinstance(item, Status) else True
+        if isinstance(item, Frame | Sample | Status):
+            self._heard_ns = item.host_ns if self._heard_ns is None else max(self._heard_ns, item.host_ns)
         else:
             self._fresh = True
 
     def take(self, tick: Tick, row: Sequence[object]) -> Connection:
-        if self._fresh:
+        if self._fresh or (self._heard_ns is not None and self._heard_ns > tick.at_ns):
             self._heard_ns, self._fresh = tick.at_ns, False
         if not self._alive or self._heard_ns is None or tick.at_ns - self._heard_ns > self._silence_ns:
             return "disconnected"

@@ -17,21 +17,30 @@ class FollowMaster:
 
     .. marble::
 
-        master (row): ---1----2----2----3-|
-        source:       --1---2------------3-|
+        master (row): ---1----2----2*---3-|      number of the shown frame
+        source:       --1---------2-------|
         ticks:        ---t----t----t----t-|
-        result:       ---1----2----2*---2*|     * repeated
+        result:       ---1----1*---2----2*|      * repeated
 
-    Belongs: the frame of the same frameset where the device numbers framesets, else the newest frame not newer than the
-    master's. A master that is shown again gets the same frame again. Where the partner did not come, the last frame is
-    given again, flagged; a frame that the master has passed without showing it is counted in ``dropped``.
+    Belongs: the frame of the same frameset where the device numbers framesets, else the newest one not newer than the
+    master's. Where it did not come, the last frame is given again, flagged; when it comes while the master is shown
+    again, it has its row then. A frame that the master has passed without showing it, or that a full queue lost, is
+    counted in ``dropped``.
+
+    Stamps and numbers that run backwards cost no more than a full queue: any waiting frame can be the partner, not only
+    the head.
 
     Attributes are those of `operators.oldest_frame.OldestFrame`.
+
+    Args:
+        master_index: place of the master's `TickFrame` in the row, before this cell. bound: frames that may wait, ≥ 1.
     """
 
     missing: TickFrame | None = None
 
     def __init__(self, master_index: int, bound: int = 30) -> None:
+        if bound < 1:
+            raise ValueError(f"bound must be at least 1, not {bound}")
         self._master_index = master_index
         self._bound = bound
         self._waiting: deque[Frame] = deque()
@@ -55,7 +64,7 @@ class FollowMaster:
 
     def take(self, tick: Tick, row: Sequence[object]) -> TickFrame | None:
         master = row[self._master_index]
-        if isinstance(master, TickFrame) and not (master.repeated and self._last is not None):
+        if isinstance(master, TickFrame):
             found = self._partner(master.frame)
             if found is not None:
                 self._last = found
@@ -67,24 +76,39 @@ class FollowMaster:
         return TickFrame(self._last, repeated=True)
 
     def _partner(self, master: Frame) -> Frame | None:
-        waiting = self._waiting
-        if master.frameset is not None:
-            while waiting and waiting[0].frameset is not None and waiting[0].frameset < master.frameset:
-                waiting.popleft()
-                self.dropped += 1
-            if waiting and waiting[0].frameset == master.frameset:
-                return waiting.popleft()
+        place = None
+        for index, frame in enumerate(self._waiting):
+            if master.frameset is not None and frame.frameset is not None:
+                if frame.frameset == master.frameset:
+                    place = index
+                    break
+            elif frame.best_ns <= master.best_ns:
+                place = index
+        if place is None:
+            self._drop_passed(master)
             return None
-        found: Frame | None = None
-        while waiting and waiting[0].best_ns <= master.best_ns:
-            if found is not None:
-                self.dropped += 1
-            found = waiting.popleft()
-        return found
+        for _ in range(place):
+            self._waiting.popleft()
+        self.dropped += place
+        return self._waiting.popleft()
+
+    def _drop_passed(self, master: Frame) -> None:
+        """Let go of what can belong to no later master: framesets only grow."""
+        waiting = self._waiting
+        while waiting and master.frameset is not None:
+            number = waiting[0].frameset
+            if number is None or number >= master.frameset:
+                return
+            waiting.popleft()
+            self.dropped += 1
 
     def has_before(self, stop_ns: int) -> bool:
         """Never: what the master does not show is not waited for."""
         return False
+
+    def left_before(self, stop_ns: int) -> int:
+        """How many frames captured before ``stop_ns`` still wait: lost, if the take ends now."""
+        return sum(frame.best_ns < stop_ns for frame in self._waiting)
 
     def clear(self) -> None:
         """Forget all frames and counters: a new take."""

@@ -23,14 +23,20 @@ class LatestWins(Generic[T]):
 
     An old item is never passed off as new: after one silent window the value is None, and the row holds the column's
     placeholder.
+
+    Attributes:
+        passed_over: items that a newer one of the same window replaced; meant, hence not ``dropped``.
     """
 
     missing: T | None = None
 
     def __init__(self) -> None:
         self._newest: T | None = None
+        self.passed_over = 0
 
     def put(self, item: T) -> None:
+        if self._newest is not None:
+            self.passed_over += 1
         self._newest = item
 
     def take(self, tick: object, row: Sequence[object]) -> T | None:
@@ -38,8 +44,9 @@ class LatestWins(Generic[T]):
         return newest
 
     def clear(self) -> None:
-        """Forget the waiting item: a new take."""
+        """Forget the waiting item and the counter: a new take."""
         self._newest = None
+        self.passed_over = 0
 
 
 latest_wins = at_ticks(LatestWins)

@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 
 def new_generation(generation: Callable[[T], object]) -> Callable[[rx.Observable[T]], rx.Observable[T]]:
-    """Let an item pass when its generation differs from that of the item before; one without (None) always passes.
+    """Let an item pass when its generation differs from the last one; an item without (None) passes, and is no news.
 
     .. marble::
 
-        source: -1-1-2-2-N-N-3-|
-        result: -1---2---N-N-3-|
+        source: -1-1-2-2-N-N-2-3-|
+        result: -1---2---N-N---3-|
     """
 
     def operator(source: rx.Observable[T]) -> rx.Observable[T]:
@@ -28,10 +28,11 @@ def new_generation(generation: Callable[[T], object]) -> Callable[[rx.Observable
 
             def is_new(item: T) -> bool:
                 found = generation(item)
-                if found is not None and found == last[0]:
-                    return False
+                if found is None:
+                    return True
+                repeated = found == last[0]
                 last[0] = found
-                return True
+                return not repeated
 
             return source.pipe(ops.filter(is_new))
 

@@ -28,10 +28,9 @@ class OldestFrame:
 
     .. marble::
 
-        source: -a-bc-------d-|
-        ticks:  --t----t----t----t-|
-        result: --a----b----c----d-|
-        and with no frame waiting the last one comes again, flagged as repeated
+        source: -a-bc-----------d-|
+        ticks:  --t----t----t----t----t-|
+        result: --a----b----c----d----d*|      * repeated
 
     A full FIFO, or a head that came more than three periods ago, loses its oldest frame, counted in ``dropped``: lag is
     bounded, and nothing is lost in silence. The newest waiting frame is never given up for its age.
@@ -40,11 +39,16 @@ class OldestFrame:
         dropped: frames that went without a row. repeated: rows that show the frame of an earlier row.
         late_max_ns: the greatest age, tick minus receipt, of a frame when it was taken, ns.
         last_host_ns: receipt of the newest frame put, ns; None before the first.
+
+    Args:
+        period_ns: of the ticks, ns. bound: frames that may wait, ≥ 1.
     """
 
     missing: TickFrame | None = None
 
     def __init__(self, period_ns: int, bound: int = 30) -> None:
+        if bound < 1:
+            raise ValueError(f"bound must be at least 1, not {bound}")
         self._waiting: deque[Frame] = deque()
         self._bound = bound
         self._max_age_ns = MAX_AGE_PERIODS * period_ns
@@ -83,6 +87,10 @@ class OldestFrame:
     def has_before(self, stop_ns: int) -> bool:
         """Whether a frame captured before ``stop_ns`` still waits."""
         return any(frame.best_ns < stop_ns for frame in self._waiting)
+
+    def left_before(self, stop_ns: int) -> int:
+        """How many frames captured before ``stop_ns`` still wait: lost, if the take ends now."""
+        return sum(frame.best_ns < stop_ns for frame in self._waiting)
 
     def clear(self) -> None:
         """Forget all frames and counters: a new take."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import reactivex as rx
 from reactivex import abc
-from reactivex.disposable import CompositeDisposable, SerialDisposable
+from reactivex.disposable import CompositeDisposable, SerialDisposable, SingleAssignmentDisposable
 from reactivex.scheduler import TimeoutScheduler
 
 from operators.events import Status
@@ -36,49 +37,54 @@ def reconnect(
         status: -C---D----C----        connected with the first item, disconnected with the error
 
     The back-off grows with every failure in a row and starts anew after an item. A source that completes has come
-    to its end, and so does the result.
+    to its end, and so does the result. Timers run on the scheduler of the subscription, else on a thread a wait.
+
+    Args:
+        status: told of every change, on the thread where it happens; what it raises stops nothing.
+        back_off_s: waits, seconds, at least one. now_ns: the clock of the status stamps, host monotonic, ns.
     """
+    if not back_off_s:
+        raise ValueError("back_off_s must name at least one wait")
 
     def operator(source: rx.Observable[T]) -> rx.Observable[T]:
         def subscribe(observer: abc.ObserverBase[T], scheduler: abc.SchedulerBase | None = None) -> abc.DisposableBase:
             clock = scheduler or TimeoutScheduler.singleton()
-            inner = SerialDisposable()
+            attempt = SerialDisposable()
             timer = SerialDisposable()
-            state = {"failures": 0, "connected": False, "disposed": False}
+            failures = 0
+            connected = False
+
+            def tell(told: Status) -> None:
+                with contextlib.suppress(Exception):
+                    status(told)
 
             def on_next(item: T) -> None:
-                if not state["connected"]:
-                    state["connected"], state["failures"] = True, 0
-                    status(Status("connected", now_ns()))
+                nonlocal connected, failures
+                if not connected:
+                    connected, failures = True, 0
+                    tell(Status("connected", now_ns()))
                 observer.on_next(item)
 
             def on_error(error: Exception) -> None:
-                state["connected"] = False
-                status(Status("disconnected", now_ns(), str(error) or type(error).__name__))
-                wait_s = back_off_s[min(state["failures"], len(back_off_s) - 1)]
-                state["failures"] += 1
-                timer.disposable = clock.schedule_relative(wait_s, again)
+                nonlocal connected, failures
+                connected = False
+                tell(Status("disconnected", now_ns(), str(error) or type(error).__name__))
+                wait_s = back_off_s[min(failures, len(back_off_s) - 1)]
+                failures += 1
+                timer.disposable = clock.schedule_relative(wait_s, connect)
 
-            def again(_scheduler: abc.SchedulerBase, _state: object | None = None) -> None:
-                if not state["disposed"]:
-                    inner.disposable = source.subscribe(on_next, on_error, observer.on_completed, scheduler=scheduler)
+            def connect(_scheduler: abc.SchedulerBase | None = None, _state: object | None = None) -> None:
+                # Held before it is subscribed: a source that fails at once has planned its next attempt by then.
+                subscription = SingleAssignmentDisposable()
+                attempt.disposable = subscription
+                if not attempt.is_disposed:
+                    subscription.disposable = source.subscribe(
+                        on_next, on_error, observer.on_completed, scheduler=scheduler
+                    )
 
-            def end() -> None:
-                state["disposed"] = True
-
-            from_start = source.subscribe(on_next, on_error, observer.on_completed, scheduler=scheduler)
-            if state["failures"] == 0 and not state["disposed"]:
-                inner.disposable = from_start
-            return CompositeDisposable(inner, timer, _OnDispose(end))
+            connect()
+            return CompositeDisposable(attempt, timer)
 
         return rx.Observable(subscribe)
 
     return operator
-
-
-class _OnDispose(abc.DisposableBase):
-    def __init__(self, action: Callable[[], None]) -> None:
-        self._action = action
-
-    def dispose(self) -> None:
-        self._action()

@@ -14,7 +14,7 @@ import reactivex as rx
 from reactivex import abc
 from reactivex.disposable import CompositeDisposable
 
-from operators.cells import Cell, Tick
+from operators.cells import Cell, Row, Tick
 
 __all__ = ["Channel", "Fault", "Row", "rows"]
 
@@ -26,14 +26,6 @@ class Channel:
     name: str
     source: rx.Observable[Any]
     cell: Cell[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row: its tick, and one value a channel in the order of the channels."""
-
-    tick: Tick
-    values: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +49,18 @@ def rows(ticks: rx.Observable[Tick], channels: Sequence[Channel], fault: Callabl
 
     The sources are subscribed first, so an item at a tick's own time counts before the tick. A cell that raises gives
     its ``missing``, and ``fault`` is told; so it is of a source's error. A tick that comes while a row is being made,
-    from a re-entrant subscriber, waits until that row is out.
+    from a re-entrant subscriber, waits until that row is out; so do the ticks' end and error.
+
+    What the subscriber raises goes to whoever ticked; the row counts as given, and the ticks that wait come with the
+    next one. The cells are the channels' own: subscribe once.
     """
 
     def subscribe(observer: abc.ObserverBase[Row], scheduler: abc.SchedulerBase | None = None) -> abc.DisposableBase:
         group = CompositeDisposable()
         cells = [(channel.name, channel.cell) for channel in channels]
-        waiting: deque[Tick] = deque()
+        waiting: deque[Tick | _Last] = deque()
         lock = threading.RLock()
-        state = {"busy": False, "ended": False}
+        busy = False
 
         def tell(name: str, error: BaseException, tick: Tick | None) -> None:
             # Who listens to faults must not cost a row.
@@ -78,29 +73,26 @@ def rows(ticks: rx.Observable[Tick], channels: Sequence[Channel], fault: Callabl
                 try:
                     values.append(cell.take(tick, values))
                 except Exception as error:  # noqa: BLE001 - one channel's failure must not shift the others
-                    values.append(cell.missing)
+                    values.append(_missing(cell))
                     tell(name, error, tick)
             return Row(tick, tuple(values))
 
-        def on_tick(tick: Tick) -> None:
+        def on_beat(beat: Tick | _Last) -> None:
+            nonlocal busy
             with lock:
-                waiting.append(tick)
-                if state["busy"]:
+                waiting.append(beat)
+                if busy:
                     return
-                state["busy"] = True
+                busy = True
                 try:
                     while waiting:
-                        observer.on_next(assemble(waiting.popleft()))
+                        due = waiting.popleft()
+                        if isinstance(due, _Last):
+                            due.tell(observer)
+                        else:
+                            observer.on_next(assemble(due))
                 finally:
-                    state["busy"] = False
-                if state["ended"]:
-                    observer.on_completed()
-
-        def on_end() -> None:
-            with lock:
-                state["ended"] = True
-                if not state["busy"]:
-                    observer.on_completed()
+                    busy = False
 
         def put_into(name: str, cell: Cell[Any, Any]) -> Callable[[Any], None]:
             put = cell.put
@@ -125,7 +117,34 @@ def rows(ticks: rx.Observable[Tick], channels: Sequence[Channel], fault: Callabl
                     scheduler=scheduler,
                 )
             )
-        group.add(ticks.subscribe(on_tick, observer.on_error, on_end, scheduler=scheduler))
+        group.add(
+            ticks.subscribe(
+                on_beat,
+                lambda error: on_beat(_Last(error)),
+                lambda: on_beat(_Last(None)),
+                scheduler=scheduler,
+            )
+        )
         return group
 
     return rx.Observable(subscribe)
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """The ticks' end, or their error, in its place behind the ticks before it."""
+
+    error: Exception | None
+
+    def tell(self, observer: abc.ObserverBase[Row]) -> None:
+        if self.error is None:
+            observer.on_completed()
+        else:
+            observer.on_error(self.error)
+
+
+def _missing(cell: Cell[Any, Any]) -> object:
+    try:
+        return cell.missing
+    except Exception:  # noqa: BLE001 - a broken cell of a rig's own must not cost the others their row
+        return None

@@ -71,8 +71,11 @@ def tick_sample(fps: float, *, first_s: float = 0.0) -> rx.Observable[Tick]:
 
     .. marble::
 
-        deadlines: --|--|--|--|--|--|-
-        result:    --t--t--t-------t--t-     a late tick takes the grid's next place, and counts what it skipped
+        deadlines: ---0--1--2--3--4--5-
+        result:    ---0--1--------4--5-     4 came when 2 and 3 were past: skipped = 2, and the grid is kept
+
+    A tick that is late by a period or less comes late; one that is later takes the newest deadline that has passed,
+    and counts those before it.
 
     On a virtual scheduler it is exact. A take's own clock is `operators.tick_thread.TickThread`, on the same grid.
     """

@@ -23,9 +23,14 @@ class WindowPoints(Generic[T]):
 
     An item at the tick's own time counts before the tick. More than ``bound`` items in one window lose the oldest,
     counted in ``dropped``.
+
+    Args:
+        bound: items that one window may hold, ≥ 1.
     """
 
     def __init__(self, bound: int = 4096) -> None:
+        if bound < 1:
+            raise ValueError(f"bound must be at least 1, not {bound}")
         self._items: list[T] = []
         self._bound = bound
         self.dropped = 0
@@ -34,6 +39,11 @@ class WindowPoints(Generic[T]):
     def missing(self) -> list[T]:
         """No item."""
         return []
+
+    @property
+    def waiting(self) -> int:
+        """Items since the previous tick."""
+        return len(self._items)
 
     def put(self, item: T) -> None:
         if len(self._items) >= self._bound:
