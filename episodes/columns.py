@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from episodes.errors import ContractError
 from episodes.frames import axes_of
-from episodes.naming import check_column, check_rig_column, check_slot, column_part
+from episodes.naming import check_column, check_rig_column, check_slot, column_part, gripper_prefix
 from episodes.streams import (
     ImuStream,
     MatrixStream,
@@ -22,7 +22,17 @@ from episodes.streams import (
     VideoStream,
 )
 
-__all__ = ["HAND_POSES", "KEY_COLUMNS", "Column", "columns_of", "evidence_columns", "frame_ns_column", "slam_spec"]
+__all__ = [
+    "HAND_POSES",
+    "KEY_COLUMNS",
+    "Column",
+    "columns_of",
+    "evidence_columns",
+    "force_matrix_specs",
+    "frame_ns_column",
+    "slam_spec",
+    "slam_specs",
+]
 
 KEY_COLUMNS: dict[str, pa.DataType] = {
     "episode_index": pa.int64(),
@@ -35,6 +45,14 @@ KEY_COLUMNS: dict[str, pa.DataType] = {
 }
 HAND_POSES = ("observation.left_hand_pose", "observation.right_hand_pose")
 FORCE_MATRIX_SHAPE = (250, 250, 3)
+SUFFIX_SHAPES: dict[str, tuple[int, ...]] = {
+    "_force": (3,),
+    "_state": (3,),
+    "_imu_quat": (16, 4),
+    "_imu_valid": (16,),
+    "_hand_pose": (21, 3),
+}
+"""What a reserved end of a name means; rigs may not use them for something else."""
 _DTYPES: dict[str, pa.DataType] = {
     "float32": pa.float32(),
     "float64": pa.float64(),
@@ -96,22 +114,24 @@ def columns_of(streams: Sequence[Stream], *, master: str | None) -> tuple[Column
     columns.append(Column("action", pa.list_(pa.float32(), 1), {"dtype": "float32", "shape": [1]}, [0.0], always=True))
     for stream in streams:
         columns += _columns(stream, master)
+    columns = [replace(column, always=True) if column.name in HAND_POSES else column for column in columns]
     declared = {column.name for column in columns}
     for name in HAND_POSES:
         if name not in declared:
-            constant = _vector(VectorStream(column=name, shape=(21, 3), unit="m", always=True))[0]
-            columns.append(replace(constant, stream=None))
+            constant = _vector(VectorStream(column=name, shape=(21, 3), stats=False))[0]
+            columns.append(replace(constant, always=True, stream=None))
     columns += [
         Column(f"status.{stream.id}", pa.string(), None, "disconnected", always=True, stream=stream)
         for stream in streams
         if isinstance(stream, StatusStream)
     ]
-    seen: set[str] = set()
+    seen: dict[str, Column] = {}
     for column in columns:
         check_column(column.name)
         if column.name in seen:
-            raise ContractError(f"column {column.name!r} is declared twice: two devices would write it")
-        seen.add(column.name)
+            sides = f"{_writer(seen[column.name])} and {_writer(column)}"
+            raise ContractError(f"column {column.name!r} would be written twice, by {sides}; rename one of them")
+        seen[column.name] = column
     return tuple(columns)
 
 
@@ -133,6 +153,24 @@ def slam_spec(stream: TrajectoryStream) -> dict[str, Any]:
         "time": dict(stream.time),
         "owner": dict(stream.owner),
         "source_slot": stream.source_slot,
+    }
+
+
+def force_matrix_specs(streams: Sequence[Stream], written: Container[str]) -> dict[str, Any]:
+    """What the episodes row says of its force matrices: dtype, shape, encoding and scale a column that was written."""
+    return {
+        stream.column: _matrix_feature(stream)
+        for stream in streams
+        if isinstance(stream, MatrixStream) and stream.column in written
+    }
+
+
+def slam_specs(streams: Sequence[Stream], written: Container[str]) -> dict[str, Any]:
+    """What the episodes row says of its trajectories: the five keys of `slam_spec` a column that was written."""
+    return {
+        stream.column: slam_spec(stream)
+        for stream in streams
+        if isinstance(stream, TrajectoryStream) and stream.column in written
     }
 
 
@@ -171,6 +209,12 @@ def _video(stream: VideoStream, master: str | None) -> list[Column]:
 def _vector(stream: VectorStream) -> list[Column]:
     if stream.declared_by_rig:
         check_rig_column(stream.column)
+    _check_end(stream.column, "")
+    for end, shape in SUFFIX_SHAPES.items():
+        if stream.column.endswith(end) and (stream.dtype, stream.shape) != ("float32", shape):
+            raise ContractError(f"{stream.column}: a column that ends in {end} is float32 of shape {shape}")
+    if stream.names and len(stream.names) != prod(stream.shape):
+        raise ContractError(f"{stream.column}: has {len(stream.names)} names for {prod(stream.shape)} elements")
     kind = _DTYPES.get(stream.dtype)
     if kind is None:
         raise ContractError(f"{stream.column}: dtype {stream.dtype!r} is none of {', '.join(_DTYPES)}")
@@ -199,24 +243,28 @@ def _vector(stream: VectorStream) -> list[Column]:
 
 
 def _matrix(stream: MatrixStream) -> list[Column]:
-    if stream.scale == 0:
-        feature = {"dtype": "float32", "shape": list(FORCE_MATRIX_SHAPE), "encoding": "row_flat_raw", "scale": 1}
-        kind = pa.float32()
-    elif stream.scale in (1, 10, 100, 1000):
-        feature = {
-            "dtype": "int16",
-            "shape": list(FORCE_MATRIX_SHAPE),
-            "encoding": "row_diff_quantized",
-            "scale": stream.scale,
-        }
-        kind = pa.int16()
-    else:
-        raise ContractError(f"{stream.column}: scale {stream.scale} is none of 1, 10, 100, 1000, or 0 for float32")
-    column = Column(stream.column, pa.list_(kind), feature, [], heavy=True, stream=stream)
+    _check_end(stream.column, "_force_matrix")
+    kind = pa.float32() if stream.scale == 0 else pa.int16()
+    column = Column(stream.column, pa.list_(kind), _matrix_feature(stream), [], heavy=True, stream=stream)
     return [column, *_stamp(stream.stamp_column, stream)]
 
 
+def _matrix_feature(stream: MatrixStream) -> dict[str, Any]:
+    if stream.scale not in (0, 1, 10, 100, 1000):
+        raise ContractError(f"{stream.column}: scale {stream.scale} is none of 1, 10, 100, 1000, or 0 for float32")
+    if stream.scale == 0:
+        return {"dtype": "float32", "shape": list(FORCE_MATRIX_SHAPE), "encoding": "row_flat_raw", "scale": 1}
+    return {
+        "dtype": "int16",
+        "shape": list(FORCE_MATRIX_SHAPE),
+        "encoding": "row_diff_quantized",
+        "scale": stream.scale,
+    }
+
+
 def _trajectory(stream: TrajectoryStream) -> list[Column]:
+    _check_end(stream.column, "slam_trajectory")
+    _check_owner(stream)
     feature = {"dtype": "float64", "shape": [8], "encoding": "flat_points_8_txyz_qxyzw"}
     spec = {key: value for key, value in slam_spec(stream).items() if value is not None}
     stamps = {
@@ -229,6 +277,35 @@ def _trajectory(stream: TrajectoryStream) -> list[Column]:
         Column(stream.column, pa.list_(pa.float64()), {**feature, **spec}, [], stream=stream),
         Column(stream.column + "_ns", pa.list_(pa.int64()), stamps, [], stream=stream),
     ]
+
+
+def _check_owner(stream: TrajectoryStream) -> None:
+    """The column's name follows the owner, so that a reader finds the gripper's by name."""
+    role = stream.owner.get("role")
+    name = stream.column.removeprefix("observation.").removesuffix("slam_trajectory")
+    if role == "gripper":
+        rig = stream.owner.get("rig")
+        if not isinstance(rig, int) or name != gripper_prefix(rig):
+            raise ContractError(f"{stream.column}: is not the name of a trajectory of gripper rig {rig!r}")
+    elif role == "ego":
+        if not name.startswith("ego_"):
+            raise ContractError(f"{stream.column}: a trajectory of role ego begins with observation.ego_")
+    else:
+        raise ContractError(f"{stream.column}: owner's role {role!r} is neither gripper nor ego")
+
+
+def _check_end(column: str, end: str) -> None:
+    if not column.startswith("observation.") or not column.endswith(end):
+        raise ContractError(f"column {column!r}: must begin with observation. and end in {end or 'a name'}")
+
+
+def _writer(column: Column) -> str:
+    stream = column.stream
+    if isinstance(stream, VideoStream):
+        return f"slot {stream.slot!r}"
+    if isinstance(stream, StatusStream):
+        return f"status {stream.id!r}"
+    return "the contract" if stream is None else getattr(stream, "column", "the IMU")
 
 
 def _stamp(name: str | None, stream: Stream) -> list[Column]:

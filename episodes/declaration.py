@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+from episodes.columns import columns_of
+from episodes.errors import ContractError
+from episodes.json_form import json_text
 from episodes.streams import Stream, TrajectoryStream, VideoStream
 
 __all__ = ["Declaration", "DeviceEntry"]
@@ -67,3 +70,23 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     def trajectories(self) -> tuple[TrajectoryStream, ...]:
         """The trajectory streams, in rig order."""
         return tuple(stream for stream in self.streams if isinstance(stream, TrajectoryStream))
+
+    def check(self) -> None:
+        """Refuse what the files of a task could not hold, before anything is recorded.
+
+        Raises:
+            ContractError: columns or names that break the contract, or a calibration that JSON cannot hold.
+        """
+        columns_of(self.streams, master=self.master)
+        for name, entry in self.calibration.items():
+            _check_json(f"calibration {name!r}", entry)
+        for device in self.devices:
+            _check_json(f"device {device.key!r}", device.as_info())
+        _check_json(f"task name {self.task_name!r}", self.task_name)
+
+
+def _check_json(what: str, value: object) -> None:
+    try:
+        json_text(value).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ContractError(f"{what} cannot be written as JSON: {error}") from error

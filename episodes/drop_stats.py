@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["is_frame_key", "merge_drop_stats", "total_lost"]
+__all__ = ["is_frame_key", "merge_drop_stats", "tidy", "total_lost"]
 
 ALWAYS = "imu_overflow"
 
@@ -14,9 +15,9 @@ def is_frame_key(key: str) -> bool:
     return key != ALWAYS and not key.endswith(("_ms", "_ns", "_count"))
 
 
-def total_lost(stats: Mapping[str, int]) -> int:
-    """The one sanctioned total."""
-    return sum(value for key, value in stats.items() if is_frame_key(key))
+def total_lost(stats: Mapping[str, Any]) -> int:
+    """The one sanctioned total. What is no whole number, in a foreign file, does not count."""
+    return sum(value for key, value in stats.items() if is_frame_key(key) and type(value) is int)
 
 
 def merge_drop_stats(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from episodes.errors import CorruptFileError
-from episodes.numbering import EpisodeNumber
+from episodes.numbering import MAX_K, EpisodeNumber
 
 __all__ = ["EPISODE_SCHEMA", "EpisodeRow", "read_episode_row"]
 
@@ -35,6 +35,7 @@ EPISODE_SCHEMA = pa.schema(
 )
 _JSON = ("drop_stats", "video_codec", "calibration", "force_matrix_specs", "slam_specs", "clock")
 MAX_ROWS = 1_000_000
+MAX_BYTES = 256 * 1024 * 1024
 
 
 class EpisodeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,11 +87,13 @@ def read_episode_row(path: Path, number: EpisodeNumber | None = None) -> Episode
         CorruptFileError: damaged, or without that row.
     """
     try:
-        file = pq.ParquetFile(path)
-        if file.metadata.num_rows > MAX_ROWS:
-            raise CorruptFileError(path, f"has {file.metadata.num_rows} rows")
-        names = [name for name in EPISODE_SCHEMA.names if name in file.schema_arrow.names]
-        rows: list[dict[str, Any]] = file.read(columns=names).to_pylist()
+        with pq.ParquetFile(path) as file:
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            size = sum(group.total_byte_size for group in groups)
+            if file.metadata.num_rows > MAX_ROWS or size > MAX_BYTES:
+                raise CorruptFileError(path, f"has {file.metadata.num_rows} rows of {size} bytes together")
+            names = [name for name in EPISODE_SCHEMA.names if name in file.schema_arrow.names]
+            rows: list[dict[str, Any]] = file.read(columns=names).to_pylist()
     except (OSError, pa.ArrowException, ValueError) as error:
         raise CorruptFileError(path, f"is no readable parquet file: {error}") from error
     if number is not None:
@@ -100,15 +103,22 @@ def read_episode_row(path: Path, number: EpisodeNumber | None = None) -> Episode
     row = rows[0]
     values: dict[str, Any] = {name: _json(path, name, row.get(name)) for name in _JSON}
     index, length = row.get("episode_index"), row.get("length")
-    if not isinstance(index, int) or index < 1 or not isinstance(length, int) or length < 0:
+    if not isinstance(index, int) or not 1 <= index <= MAX_K or not isinstance(length, int) or length < 0:
         raise CorruptFileError(path, f"episode_index {index!r} or length {length!r} is no number that can be")
     return EpisodeRow(
         number=EpisodeNumber.from_n(index),
         length=length,
-        created_at=float(row.get("created_at") or 0.0),
-        duration_sec=float(row.get("duration_sec") or 0.0),
+        created_at=_seconds(path, "created_at", row),
+        duration_sec=_seconds(path, "duration_sec", row),
         **values,
     )
+
+
+def _seconds(path: Path, name: str, row: dict[str, Any]) -> float:
+    value = row.get(name) or 0.0
+    if not isinstance(value, int | float):
+        raise CorruptFileError(path, f"{name} is {value!r}, no number")
+    return float(value)
 
 
 def _json(path: Path, name: str, text: object) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from typing import Any
 
 from episodes.columns import columns_of
 from episodes.declaration import Declaration
-from episodes.errors import CorruptFileError, UnknownFormatError
+from episodes.errors import UnknownFormatError
+from episodes.json_form import json_text, read_json_object
+from episodes.naming import gripper_prefix
 from episodes.numbering import EpisodeNumber
 from episodes.paths import CHUNKS_SIZE, DATA_PATH, EPISODES_PATH, VIDEO_PATH
 
@@ -18,7 +20,8 @@ __all__ = ["FORMAT", "SENSOR_DIM", "json_text", "next_info", "read_info", "tasks
 FORMAT = "pooled_episodes_v1"
 CODEBASE_VERSION = "v3.0"
 SENSOR_DIM = 256
-MAX_BYTES = 64 * 1024 * 1024
+GRIPPER_TRAJECTORIES = tuple(f"observation.{gripper_prefix(rig)}slam_trajectory" for rig in (1, 2))
+"""Old readers know one frame only: the first of these that the task has."""
 COLUMN_CODES: dict[str, Any] = {
     "ts_src": {"0": "none", "1": "sensor timestamp", "2": "frame timestamp", "3": "host"},
     "rgb_dup": {"0": "a new frame", "1": "the frame of the row before, repeated"},
@@ -37,20 +40,9 @@ def read_info(path: Path) -> dict[str, Any]:
         UnknownFormatError: there is none, or it is of another format. CorruptFileError: it is damaged.
     """
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
+        found = read_json_object(path)
     except FileNotFoundError as error:
         raise UnknownFormatError(f"{path}: not there, so {path.parent.parent} is no task of rigflow's") from error
-    except OSError as error:
-        raise CorruptFileError(path, f"cannot be read: {error.strerror or error}") from error
-    if len(text) > MAX_BYTES:
-        raise CorruptFileError(path, f"over {MAX_BYTES} bytes")
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CorruptFileError(path, f"is not JSON: {error}; restore it from a copy") from error
-    if not isinstance(found, dict):
-        raise CorruptFileError(path, "is not a JSON object")
     if found.get("format") != FORMAT:
         raise UnknownFormatError(f"{path}: format is {found.get('format')!r}, only {FORMAT!r} is read")
     return found
@@ -107,16 +99,17 @@ def next_info(
         created_at=old.get("created_at", now),
     )
     info["video"] = bool(info["cameras"] or info["video_extensions"])
-    _declare_frames(info, declaration, written)
-    codes = {name: text for name, text in COLUMN_CODES.items() if name in written}
+    _declare_frames(info)
+    codes = {
+        video.evidence_prefix + name: text
+        for video in declaration.videos
+        if video.evidence and video.kind == "rgb"
+        for name, text in COLUMN_CODES.items()
+        if video.evidence_prefix + name in written
+    }
     if codes:
         info["column_codes"] = {**_mapping(old, "column_codes"), **codes}
     return info
-
-
-def json_text(value: object) -> str:
-    """JSON as the contract writes it: indented by two, not only ASCII."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def tasks_jsonl(task_name: str) -> str:
@@ -126,8 +119,11 @@ def tasks_jsonl(task_name: str) -> str:
 
 def _cameras(declaration: Declaration, sizes: Mapping[str, tuple[int, int]]) -> dict[str, dict[str, Any]]:
     rates = {video.slot: video.source_fps for video in declaration.videos}
+    depth = {video.slot for video in declaration.videos if video.kind == "depth"}
     cameras: dict[str, dict[str, Any]] = {}
     for slot, (height, width) in sizes.items():
+        if slot in depth:
+            continue
         cameras[slot] = {"height": height, "width": width}
         rate = rates.get(slot)
         if rate is not None and rate != declaration.fps:
@@ -139,15 +135,20 @@ def _sensors_written(declaration: Declaration, written: set[str]) -> list[str]:
     return [sensor for sensor in declaration.sensors if f"observation.{sensor}" in written]
 
 
-def _declare_frames(info: dict[str, Any], declaration: Declaration, written: set[str]) -> None:
-    """``slam_frames`` and ``gripper_slam_frame``, from the same streams as the features."""
-    streams = [stream for stream in declaration.trajectories if stream.column in written]
-    if not streams:
+def _declare_frames(info: dict[str, Any]) -> None:
+    """``slam_frames`` and ``gripper_slam_frame``, from the features themselves, so that they cannot differ."""
+    frames = {
+        name: feature["frame"]
+        for name, feature in info["features"].items()
+        if name.endswith("slam_trajectory") and isinstance(feature, dict) and "frame" in feature
+    }
+    if not frames:
         return
-    info["slam_frames"] = {**_mapping(info, "slam_frames"), **{stream.column: stream.frame for stream in streams}}
-    grippers = {int(s.owner.get("rig", 1)): s.frame for s in streams if s.owner.get("role") == "gripper"}
-    if grippers:
-        info["gripper_slam_frame"] = grippers[min(grippers)]
+    info["slam_frames"] = {**_mapping(info, "slam_frames"), **frames}
+    for column in GRIPPER_TRAJECTORIES:
+        if column in frames:
+            info["gripper_slam_frame"] = frames[column]
+            break
 
 
 def _mapping(info: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from episodes.errors import ContractError
 
-__all__ = ["EpisodeNumber"]
+__all__ = ["MAX_K", "EpisodeNumber"]
+
+MAX_K = 10**9 - 1
+"""Far above any task; a number beyond it is damage."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -19,7 +22,7 @@ class EpisodeNumber:
     k: int
 
     def __post_init__(self) -> None:
-        if not 0 <= self.k < 10**9:
+        if not 0 <= self.k <= MAX_K:
             raise ContractError(f"episode number {self.k} is out of range: it counts from 0")
 
     @classmethod

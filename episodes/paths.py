@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import string
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from episodes.errors import ContractError
 from episodes.naming import check_slot
-from episodes.numbering import EpisodeNumber
+from episodes.numbering import MAX_K, EpisodeNumber
+from episodes.path_template import PathTemplate, names_in
 from episodes.recycled import read_recycled
 
 __all__ = ["CHUNKS_SIZE", "DATA_PATH", "EPISODES_PATH", "VIDEO_PATH", "TaskPaths", "find_tasks", "next_number"]
@@ -22,9 +21,8 @@ DATA_PATH = "data/chunk-{c:03d}/episode-{f:03d}.parquet"
 VIDEO_PATH = "videos/chunk-{c:03d}/{image_key}/episode-{f:03d}.{ext}"
 EPISODES_PATH = "meta/episodes/chunk-{c:03d}/episode-{f:03d}.parquet"
 
-_CHUNK = re.compile(r"chunk-(\d{1,9})", re.ASCII)
-_DATA = re.compile(r"episode-(\d{1,9})\.parquet", re.ASCII)
-_VIDEO = re.compile(r"episode-(\d{1,9})\.[a-z0-9]{1,8}", re.ASCII)
+VIDEO_EXTENSIONS = ("mp4", "mkv")
+
 _STAGING = re.compile(r"\.(\d{1,9})\.recording", re.ASCII)
 
 
@@ -41,13 +39,21 @@ class TaskPaths:
     data_path: str = DATA_PATH
     video_path: str = VIDEO_PATH
     episodes_path: str = EPISODES_PATH
+    _data: PathTemplate = field(init=False, repr=False, compare=False)
+    _video: PathTemplate = field(init=False, repr=False, compare=False)
+    _row: PathTemplate = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.chunks_size <= 10**6:
             raise ContractError(f"{self.info}: chunks_size {self.chunks_size} is not in 1 to 1000000")
-        _check_template(self.info, "data_path", self.data_path, {"c", "f"})
-        _check_template(self.info, "video_path", self.video_path, {"c", "f", "image_key", "ext"})
-        _check_template(self.info, "episodes_path", self.episodes_path, {"c", "f"})
+        if self.data_path == self.episodes_path:
+            raise ContractError(f"{self.info}: data_path and episodes_path are both {self.data_path!r}")
+        try:
+            object.__setattr__(self, "_data", PathTemplate(self.data_path, ("c", "f")))
+            object.__setattr__(self, "_video", PathTemplate(self.video_path, ("c", "ext", "f", "image_key")))
+            object.__setattr__(self, "_row", PathTemplate(self.episodes_path, ("c", "f")))
+        except ContractError as error:
+            raise ContractError(f"{self.info}: {error}") from error
 
     @classmethod
     def of(cls, task_dir: Path, info: Mapping[str, Any] | None) -> TaskPaths:
@@ -92,36 +98,47 @@ class TaskPaths:
         return self.task_dir / f".{number.k}.recording"
 
     def data(self, number: EpisodeNumber) -> Path:
-        c, f = number.chunk_file(self.chunks_size)
-        return self.task_dir / self.data_path.format(c=c, f=f)
+        """The data parquet file."""
+        return self._path(self._data, number)
 
     def episode_row(self, number: EpisodeNumber) -> Path:
-        c, f = number.chunk_file(self.chunks_size)
-        return self.task_dir / self.episodes_path.format(c=c, f=f)
+        """The file of the episodes row."""
+        return self._path(self._row, number)
 
     def video(self, number: EpisodeNumber, slot: str, extension: str) -> Path:
+        """The video file of a slot.
+
+        Raises:
+            ContractError: a slot or an extension that cannot be part of a path.
+        """
         check_slot(slot)
-        c, f = number.chunk_file(self.chunks_size)
-        return self.task_dir / self.video_path.format(c=c, f=f, image_key=slot, ext=extension)
+        if extension not in VIDEO_EXTENSIONS:
+            raise ContractError(f"slot {slot!r}: extension {extension!r} is none of {', '.join(VIDEO_EXTENSIONS)}")
+        return self._path(self._video, number, image_key=slot, ext=extension)
 
     def videos(self, number: EpisodeNumber) -> dict[str, Path]:
         """The episode's video files by slot, as they stand on disk."""
         c, f = number.chunk_file(self.chunks_size)
         found: dict[str, Path] = {}
-        for slot in _names(self.task_dir / "videos" / f"chunk-{c:03d}"):
-            if slot.startswith("."):
-                continue
-            folder = self.task_dir / "videos" / f"chunk-{c:03d}" / slot
-            for extension in ("mp4", "mkv"):
-                path = folder / f"episode-{f:03d}.{extension}"
+        for extension in VIDEO_EXTENSIONS:
+            for at in self._video.scan(self.task_dir, c=c, f=f, ext=extension):
+                path = self._path(self._video, number, image_key=at["image_key"], ext=extension)
                 if path.is_file():
-                    found[slot] = path
+                    found[at["image_key"]] = path
         return dict(sorted(found.items()))
+
+    def video_files(self, number: EpisodeNumber) -> list[Path]:
+        """Every file that bears the episode's number in any slot, half-written and foreign ones included."""
+        c, f = number.chunk_file(self.chunks_size)
+        return sorted(
+            self._path(self._video, number, image_key=at["image_key"], ext=at["ext"])
+            for at in self._video.scan(self.task_dir, c=c, f=f)
+        )
 
     def stagings(self) -> list[tuple[EpisodeNumber, Path]]:
         """The staging folders of the task, by number."""
         found = []
-        for name in _names(self.task_dir):
+        for name in names_in(self.task_dir):
             match = _STAGING.fullmatch(name)
             if match:
                 found.append((EpisodeNumber(int(match.group(1))), self.task_dir / name))
@@ -129,43 +146,31 @@ class TaskPaths:
 
     def data_numbers(self) -> set[EpisodeNumber]:
         """The numbers that have a data file."""
-        return set(self._scan(self.task_dir / "data", _DATA))
+        return {EpisodeNumber(k) for k in self._scan(self._data)}
 
     def row_numbers(self) -> set[EpisodeNumber]:
         """The numbers that have an episodes row of their own."""
-        return set(self._scan(self.task_dir / "meta" / "episodes", _DATA))
+        return {EpisodeNumber(k) for k in self._scan(self._row)}
 
     def video_numbers(self) -> set[EpisodeNumber]:
         """The numbers that have a video file in any slot."""
-        found: set[EpisodeNumber] = set()
-        for chunk in _names(self.task_dir / "videos"):
-            match = _CHUNK.fullmatch(chunk)
-            if match is None:
-                continue
-            for slot in _names(self.task_dir / "videos" / chunk):
-                for name in _names(self.task_dir / "videos" / chunk / slot):
-                    file = _VIDEO.fullmatch(name)
-                    if file:
-                        found.add(self._number(int(match.group(1)), int(file.group(1))))
-        return found
+        return {EpisodeNumber(k) for k in self._scan(self._video)}
 
     def taken_numbers(self) -> set[EpisodeNumber]:
         """Every number of which anything exists: data, video, episodes row or staging."""
-        staged = {number for number, _path in self.stagings()}
-        return self.data_numbers() | self.video_numbers() | self.row_numbers() | staged
+        return {EpisodeNumber(k) for k in self._taken()}
 
-    def _scan(self, folder: Path, pattern: re.Pattern[str]) -> Iterator[EpisodeNumber]:
-        for chunk in _names(folder):
-            match = _CHUNK.fullmatch(chunk)
-            if match is None:
-                continue
-            for name in _names(folder / chunk):
-                file = pattern.fullmatch(name)
-                if file:
-                    yield self._number(int(match.group(1)), int(file.group(1)))
+    def _taken(self) -> set[int]:
+        staged = {number.k for number, _path in self.stagings()}
+        return staged.union(self._scan(self._data), self._scan(self._video), self._scan(self._row))
 
-    def _number(self, chunk: int, file: int) -> EpisodeNumber:
-        return EpisodeNumber(min(chunk * self.chunks_size + file, 10**9 - 1))
+    def _scan(self, template: PathTemplate) -> set[int]:
+        size = self.chunks_size
+        return {min(int(at["c"]) * size + int(at["f"]), MAX_K) for at in template.scan(self.task_dir)}
+
+    def _path(self, template: PathTemplate, number: EpisodeNumber, **values: str) -> Path:
+        c, f = number.chunk_file(self.chunks_size)
+        return self.task_dir / template.path(c=c, f=f, **values)
 
 
 def next_number(paths: TaskPaths, info: Mapping[str, Any] | None) -> EpisodeNumber:
@@ -173,31 +178,23 @@ def next_number(paths: TaskPaths, info: Mapping[str, Any] | None) -> EpisodeNumb
 
     An aborted take's number is taken again, if it is above every completed one and nothing of it is left.
     """
-    taken = paths.taken_numbers()
+    taken = paths._taken()
     total = 0
     if info is not None:
         total = max(0, _typed(paths.task_dir, info, "total_episodes", int, 0))
     recycled = read_recycled(paths.recycled)
-    if recycled is not None and recycled.n > total and recycled not in taken:
+    if recycled is not None and recycled.n > total and recycled.k not in taken:
         return recycled
-    return EpisodeNumber.from_n(1 + max([total, *(number.n for number in taken)]))
+    return EpisodeNumber.from_n(1 + max([total, *(k + 1 for k in taken)]))
 
 
 def find_tasks(root: Path) -> list[Path]:
     """The task directories below ``root``, sorted; names that begin with ``.`` or ``_`` are no tasks."""
     return [
         root / name
-        for name in sorted(_names(root))
+        for name in sorted(names_in(root))
         if not name.startswith((".", "_")) and (root / name / "meta" / "info.json").is_file()
     ]
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _typed(task_dir: Path, info: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
@@ -205,18 +202,3 @@ def _typed(task_dir: Path, info: Mapping[str, Any], key: str, kind: type, defaul
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ContractError(f"{task_dir / 'meta' / 'info.json'}: {key} is {value!r}, not {kind.__name__}")
     return value
-
-
-def _check_template(info: Path, key: str, template: str, fields: set[str]) -> None:
-    try:
-        found = [
-            (name, spec) for _text, name, spec, _conversion in string.Formatter().parse(template) if name is not None
-        ]
-    except ValueError as error:
-        raise ContractError(f"{info}: {key} {template!r} is no path template: {error}") from error
-    for name, spec in found:
-        if name not in fields or not re.fullmatch(r"(0?\d?d)?", spec or "", re.ASCII):
-            raise ContractError(f"{info}: {key} {template!r} has the unknown field {{{name}:{spec}}}")
-    path = PurePosixPath(template)
-    if path.is_absolute() or ".." in path.parts or "\\" in template or "\0" in template:
-        raise ContractError(f"{info}: {key} {template!r} leaves the task directory")

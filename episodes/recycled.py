@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from episodes.errors import ContractError
+from episodes.errors import ContractError, CorruptFileError
+from episodes.json_form import json_text, read_json_object
 from episodes.numbering import EpisodeNumber
 
 __all__ = ["read_recycled", "recycled_json"]
@@ -17,14 +17,13 @@ MAX_BYTES = 4096
 def read_recycled(path: Path) -> EpisodeNumber | None:
     """The number in the marker; None where there is none, or none that can be used."""
     try:
-        with path.open("rb") as file:
-            found = json.loads(file.read(MAX_BYTES))
-        return EpisodeNumber.from_n(int(found["episode_index"]))
-    except (OSError, ValueError, KeyError, TypeError, ContractError):
+        n = read_json_object(path, MAX_BYTES).get("episode_index")
+        return EpisodeNumber.from_n(n) if type(n) is int else None
+    except (FileNotFoundError, CorruptFileError, ContractError):
         return None
 
 
 def recycled_json(number: EpisodeNumber, now: float) -> str:
     """The marker's text for ``number`` freed at Unix time ``now``."""
     freed = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return json.dumps({"episode_index": number.n, "freed_at": freed}, indent=2)
+    return json_text({"episode_index": number.n, "freed_at": freed})

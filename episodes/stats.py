@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from episodes.errors import CorruptFileError
+from episodes.json_form import read_json_object
+
 __all__ = ["ACTION_BLOCK", "Block", "block_of", "merge_blocks", "merge_stats", "read_stats"]
 
-MAX_BYTES = 64 * 1024 * 1024
 ACTION_BLOCK: dict[str, Any] = {"count": 0, "mean": [0.0], "std": [1.0], "min": [0.0], "max": [0.0]}
 """The placeholder ``action`` is not counted."""
 
@@ -29,19 +31,20 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def block_of(samples: NDArray[np.generic]) -> Block:
-    """Of ``samples``: [n, width], real samples only, not placeholders; non-finite rows do not count."""
-    values = np.asarray(samples, dtype=np.float64).reshape(len(samples), -1)
+    """Of ``samples``: [n, …], real samples only, not placeholders; non-finite samples do not count."""
+    width = prod(samples.shape[1:])
+    values = np.asarray(samples, dtype=np.float64).reshape(len(samples), width)
     values = values[np.isfinite(values).all(axis=1)]
     if len(values) == 0:
-        width = values.shape[1]
         return Block(0, [0.0] * width, [1.0] * width, [0.0] * width, [0.0] * width)
-    return Block(
-        len(values),
-        values.mean(axis=0).tolist(),
-        values.std(axis=0).tolist(),
-        values.min(axis=0).tolist(),
-        values.max(axis=0).tolist(),
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Block(
+            len(values),
+            _finite(values.mean(axis=0)),
+            _finite(values.std(axis=0)),
+            values.min(axis=0).tolist(),
+            values.max(axis=0).tolist(),
+        )
 
 
 def merge_blocks(old: Block, new: Block) -> Block:
@@ -52,15 +55,16 @@ def merge_blocks(old: Block, new: Block) -> Block:
         return new
     n = old.count + new.count
     mean_a, mean_b = np.array(old.mean), np.array(new.mean)
-    total = mean_a * old.count + mean_b * new.count
-    mean = total / n
-    # About the merged mean, not about zero: no cancellation where a mean is large beside its spread.
-    spread = (np.square(old.std) + np.square(mean_a - mean)) * old.count
-    spread += (np.square(new.std) + np.square(mean_b - mean)) * new.count
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = (mean_a * old.count + mean_b * new.count) / n
+        # About the merged mean, not about zero: no cancellation where a mean is large beside its spread.
+        spread = (np.square(old.std) + np.square(mean_a - mean)) * old.count
+        spread += (np.square(new.std) + np.square(mean_b - mean)) * new.count
+        std = np.sqrt(spread / n)
     return Block(
         n,
-        mean.tolist(),
-        np.sqrt(np.maximum(spread / n, 0.0)).tolist(),
+        _finite(mean),
+        _finite(std),
         np.minimum(old.min, new.min).tolist(),
         np.maximum(old.max, new.max).tolist(),
     )
@@ -79,19 +83,11 @@ def merge_stats(old: Mapping[str, Any], new: Mapping[str, Block]) -> dict[str, A
 def read_stats(path: Path) -> dict[str, Any] | None:
     """The file's blocks; {} where there is none; None where it is damaged, and statistics start fresh."""
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
+        return read_json_object(path)
     except FileNotFoundError:
         return {}
-    except OSError:
+    except CorruptFileError:
         return None
-    if len(text) > MAX_BYTES:
-        return None
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _block(found: object) -> Block | None:
@@ -99,5 +95,13 @@ def _block(found: object) -> Block | None:
         block = msgspec.convert(found, Block)
     except msgspec.ValidationError:
         return None
-    widths = {len(block.mean), len(block.std), len(block.min), len(block.max)}
-    return block if len(widths) == 1 and block.count >= 0 else None
+    rows = (block.mean, block.std, block.min, block.max)
+    if block.count < 0 or len({len(row) for row in rows}) != 1 or not np.isfinite(rows).all():
+        return None
+    return block
+
+
+def _finite(values: NDArray[np.float64]) -> list[float]:
+    """An overflow becomes the largest number there is: JSON has no infinity, and a commit must not fail of it."""
+    finite: list[float] = np.nan_to_num(values, nan=np.finfo(np.float64).max).tolist()
+    return finite
