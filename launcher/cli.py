@@ -66,6 +66,7 @@ def record(
         typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the rig."),
     ] = None,
     as_json: _Json = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log lines on standard error.")] = False,
 ) -> None:
     """Record episodes of a task.
 
@@ -77,7 +78,11 @@ def record(
     if seconds is not None and not 0 < seconds <= 24 * 3600:
         raise typer.BadParameter(f"{seconds:g} is not in 0 to 86400", param_hint="--seconds")
     params = _params(param or [])
-    run(Order(rig=rig, task=task, root=root, episodes=episodes, seconds=seconds, params=params), as_json=as_json)
+    run(
+        Order(rig=rig, task=task, root=root, episodes=episodes, seconds=seconds, params=params),
+        as_json=as_json,
+        verbose=verbose,
+    )
 
 
 @app.command()

@@ -21,8 +21,13 @@ class _CurrentStderr:
         sys.stderr.flush()
 
 
-def log_to_stderr(level: int = logging.WARNING) -> None:
-    """Send structlog's lines from ``level`` on to standard error."""
+def log_to_stderr(*, verbose: bool) -> None:
+    """Send structlog's lines to standard error.
+
+    Not verbose, there are none but the fatal ones: what a person should know is said by events and errors already, in
+    better words and not twice.
+    """
+    level = logging.INFO if verbose else logging.CRITICAL
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

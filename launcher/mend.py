@@ -26,9 +26,9 @@ def recover(path: Path) -> None:
     """Recover one task or all tasks below ``path``; a task that cannot be recovered does not keep the others from it.
 
     Raises:
-        UsageError: no task there. typer.Exit: a take is left that is no episode: it is being recorded, or cannot be read.
+        UsageError: no task there. typer.Exit: a take is left that is no episode: one being recorded, or unreadable.
     """
-    log_to_stderr()
+    log_to_stderr(verbose=False)
     console = Console(highlight=False, soft_wrap=True)
     failed = False
     for task in tasks_below(path):
@@ -53,7 +53,7 @@ def delete(path: Path, k: int, *, ask: bool) -> None:
     Raises:
         UsageError: no such task or episode. EpisodeError: it could not be deleted.
     """
-    log_to_stderr()
+    log_to_stderr(verbose=False)
     tasks = tasks_below(path)
     if tasks != [path]:
         raise UsageError(f"{path} is no task directory; it holds {', '.join(task.name for task in tasks)}")

@@ -48,14 +48,14 @@ class Order:
     params: Mapping[str, str] = field(default_factory=dict)
 
 
-def record(order: Order, *, as_json: bool) -> None:
+def record(order: Order, *, as_json: bool, verbose: bool) -> None:
     """Record as ordered.
 
     Raises:
         UsageError: no such rig, or its parameters. RigflowError: the session could not go on; what was saved before
             stays. typer.Exit: a take ended by a failure, or the operator left in the middle of saving.
     """
-    log_to_stderr()
+    log_to_stderr(verbose=verbose or as_json)
     work = _for_a_program if as_json else _for_a_person
     try:
         failed = work(order)

@@ -72,8 +72,9 @@ def _line(event: SessionEvent) -> Text | None:
     match event:
         case RecoveredTake():
             kept = f", {event.rows} rows" if event.rows else ""
-            outcome = event.outcome.replace("_", " ")
-            return Text(f"episode {event.k}, left behind by an earlier recording: {outcome}{kept}", "yellow")
+            why = f": {event.problem}" if event.problem else ""
+            line = f"take {event.k}, left behind by an earlier recording: {event.outcome}{kept}{why}"
+            return Text(printable(line), "yellow")
         case Recording():
             return Text(f"recording episode {event.k}", "dim")
         case DeviceChanged():

@@ -36,7 +36,7 @@ def task(tmp_path: Path) -> Path:
 def orders(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Order, bool]]:
     """What `record` was asked for."""
     found: list[tuple[Order, bool]] = []
-    monkeypatch.setattr(launcher.record, "record", lambda order, *, as_json: found.append((order, as_json)))
+    monkeypatch.setattr(launcher.record, "record", lambda order, *, as_json, verbose: found.append((order, as_json)))
     return found
 
 
