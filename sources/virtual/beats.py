@@ -11,7 +11,7 @@ from sources.pace import wait_until
 __all__ = ["beats"]
 
 MAX_BEHIND_NS = 1_000_000_000
-"""As long as a device is less behind than this it delivers late, in a burst, and loses nothing, like one with buffers."""
+"""A device that is less behind than this delivers late, in a burst, and loses nothing, like one with buffers."""
 
 
 def beats(rate_hz: float, stop: threading.Event) -> Iterator[tuple[int, int]]:

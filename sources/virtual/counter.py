@@ -48,7 +48,9 @@ def draw_depth_stamp(depth: NDArray[np.uint16], counter: int, clock_ns: int) -> 
 
 
 def read_stamp(image: NDArray[Any]) -> PictureStamp | None:
-    """Read the strip of a colour image [h, w, 3] or [h, w] uint8, yuv420p planes included, or a depth image [h, w] uint16.
+    """Read the strip of a picture.
+
+    ``image`` is colour, [height, width, 3] or [height, width] uint8 (yuv420p planes too), or depth, uint16 mm.
 
     Only the middle of each block is looked at. None where the check does not hold: no strip, or damaged beyond doubt.
     """

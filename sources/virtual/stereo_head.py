@@ -30,12 +30,12 @@ def virtual_stereo_head(
 ) -> rx.Observable[Event]:
     """The head of the world, on the ports of `sources.device_ports`.
 
-    Left and right eye (rgb24) and depth (gray16le, mm, of the left eye) of one moment share ``frameset``, ``seq`` and the
-    counter in their pixels; ``device_ns`` is on the device's clock, that of the inertial samples too. Each frame comes
-    behind the samples up to it, the left eye last, so that whoever follows it finds its partners there.
+    Left and right eye (rgb24) and depth (gray16le, mm, of the left eye) of one moment share ``frameset``, ``seq`` and
+    the counter in their pixels; ``device_ns`` is on the device's clock, that of the inertial samples too. Each frame
+    comes behind the samples up to it, the left eye last, so that whoever follows it finds its partners there.
 
-    The pose is that of the left eye in ``ego_cam_optical``, ``t`` counts from the first frame, ``host_ns`` is the capture
-    time of the left frame.
+    The pose is that of the left eye in ``ego_cam_optical``, ``t`` counts from the first frame, ``host_ns`` is the
+    capture time of the left frame.
     """
 
     def device_ns(at_ns: int) -> int:

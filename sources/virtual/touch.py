@@ -39,7 +39,7 @@ class Touch:
         self._field = field * np.float32(NOISE_MN)
 
     def matrix(self, force: Vector, row: int, column: int) -> NDArray[np.float32]:
-        """A new matrix, [250, 250, 3] float32 mN, with ``force`` (mN) around a cell that is 60 cells from the border."""
+        """A new matrix, [250, 250, 3] float32 mN: ``force`` (mN) around a cell, kept 60 cells from the border."""
         y, x = (int(shift) for shift in self._random.integers(0, _BANK, 2))
         if self.noise == "noisy":
             matrix = self._field[y : y + CELLS, x : x + CELLS].copy()
