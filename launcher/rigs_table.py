@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from rich import box
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rigs.registry import RigInfo, list_rigs
+from launcher.words import printable
+from rigs.registry import RigInfo, RigParameter, list_rigs
 
-__all__ = ["show_rigs"]
+__all__ = ["rigs_table", "show_rigs"]
 
 
 def show_rigs() -> None:
-    """Print the rigs, one a row, a broken one with its reason."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    table.add_column("rig", style="bold", no_wrap=True)
-    table.add_column("what it records", ratio=3)
-    table.add_column("parameters (--param name=value)", ratio=2)
-    for rig in list_rigs():
-        table.add_row(rig.name, _summary(rig), _parameters(rig))
-    console = Console(soft_wrap=False)
-    console.print(table)
-    console.print(Text("A rig of your own: rigflow record path/to/my_rig.py --task …  (docs/rigs.md)", "dim"))
+    """Print the rigs that come with rigflow."""
+    Console(highlight=False).print(rigs_table(list_rigs()))
 
 
-def _summary(rig: RigInfo) -> Text:
-    return Text(rig.problem, "red") if rig.problem else Text(rig.summary)
+def rigs_table(rigs: list[RigInfo]) -> RenderableType:
+    """Each rig with what it records and its parameters; a broken one with its reason."""
+    parts: list[RenderableType] = []
+    for rig in rigs:
+        words = Text(printable(rig.problem), "red") if rig.problem else Text(rig.summary)
+        parts += [Text(rig.name, "bold cyan"), Padding(words, (0, 0, 0, 2))]
+        if rig.parameters:
+            parts.append(Padding(_parameters(rig.parameters), (0, 0, 0, 4)))
+        parts.append(Text())
+    parts.append(Text("Parameters are given as --param name=value.", "dim"))
+    parts.append(Text("A rig file of your own: rigflow record path/to/my_rig.py --task …  (docs/rigs.md)", "dim"))
+    return Group(*parts)
 
 
-def _parameters(rig: RigInfo) -> Text:
-    lines = []
-    for parameter in rig.parameters:
-        need = "required" if parameter.default is None else f"default {parameter.default!r}"
-        lines.append(f"{parameter.name}: {parameter.kind}, {need}")
-    return Text("\n".join(lines) or "–")
+def _parameters(parameters: tuple[RigParameter, ...]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for parameter in parameters:
+        grid.add_row(Text(parameter.name), _default(parameter), Text(parameter.kind, "dim"))
+    return grid
+
+
+def _default(parameter: RigParameter) -> Text:
+    if parameter.default is None:
+        return Text("required", "yellow")
+    return Text(f"= {parameter.default}" if parameter.default else "optional", "dim")
