@@ -39,23 +39,26 @@ class ForceMatrixEncoder:
         differences that wrap at 16 bits. NaN becomes 0.
 
         Raises:
-            ContractError: another shape.
+            ContractError: another shape, or ``out`` of another size.
         """
         if matrix.shape != SHAPE:
             raise ContractError(f"a force matrix is {SHAPE}, not {matrix.shape}")
+        if out is not None and out.shape != (SIZE,):
+            raise ContractError(f"an encoded force matrix has {SIZE} values; the buffer has the shape {out.shape}")
         rows = matrix.reshape(SHAPE[0], ROW_VALUES)
         if self._scale == 0:
             raw = np.empty(SIZE, np.float32) if out is None else out
             raw[:] = rows.reshape(-1)
             return raw
         scaled, codes = self._float, self._codes
-        np.multiply(rows, np.float32(self._scale), out=scaled)
-        np.rint(scaled, out=scaled)
-        # fmax and fmin let a NaN through as the bound; it is taken out first, on the rare frame that has one.
-        if np.isnan(scaled[:, 0].sum() + scaled.sum()):
-            np.nan_to_num(scaled, copy=False, nan=0.0)
-        np.clip(scaled, -_CLIP, _CLIP, out=scaled)
-        np.copyto(codes, scaled, casting="unsafe")
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.multiply(rows, np.float32(self._scale), out=scaled)
+            np.rint(scaled, out=scaled)
+            np.clip(scaled, -_CLIP, _CLIP, out=scaled)
+            # A NaN is the one value that clipping leaves, and it makes the sum one: looked for on the rare frame alone.
+            if np.isnan(scaled.sum()):
+                np.nan_to_num(scaled, copy=False, nan=0.0)
+            np.copyto(codes, scaled, casting="unsafe")
         out = np.empty(SIZE, np.int16) if out is None else out
         difference = out.reshape(SHAPE[0], ROW_VALUES)
         difference[:, 0] = codes[:, 0]
@@ -75,7 +78,7 @@ def decode(values: NDArray[Any], spec: Mapping[str, Any]) -> NDArray[np.float32]
         values: [187500] int16 or float32. spec: with ``encoding`` and ``scale``, see `spec_of`.
 
     Raises:
-        ContractError: another number of values, or an encoding that is not known.
+        ContractError: another number of values, or an encoding or a scale that is not known.
     """
     if values.size != SIZE:
         raise ContractError(f"a force matrix has {SIZE} values, not {values.size}")
@@ -83,9 +86,12 @@ def decode(values: NDArray[Any], spec: Mapping[str, Any]) -> NDArray[np.float32]
         return values.astype(np.float32).reshape(SHAPE)
     if spec.get("encoding", "row_diff_quantized") != "row_diff_quantized":
         raise ContractError(f"force matrix encoding {spec.get('encoding')!r} is not known")
+    scale = spec.get("scale") or 1
+    if not isinstance(scale, int | float) or not 0 < scale < float("inf"):
+        raise ContractError(f"force matrix scale {scale!r} is no positive number")
+    # The sums wrap at 16 bits, as the differences did.
     codes = np.cumsum(values.reshape(SHAPE[0], ROW_VALUES), axis=1, dtype=np.int32).astype(np.int16)
-    scale = float(spec.get("scale") or 1)
-    matrix: NDArray[np.float32] = (codes / np.float32(scale)).astype(np.float32).reshape(SHAPE)
+    matrix: NDArray[np.float32] = np.divide(codes, np.float32(scale), dtype=np.float32).reshape(SHAPE)
     return matrix
 
 

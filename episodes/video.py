@@ -1,81 +1,35 @@
-"""Reading stored video: frame-accurate random access, fast sequential access, and a probe without decoding."""
+"""Reading stored video: frame-accurate random access and fast sequential access."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import av
-import av.container
 import av.error
-import av.logging
-import av.video
 import numpy as np
 from numpy.typing import NDArray
 
 from episodes.depth_codec import codes_to_mm, mm_to_codes
 from episodes.errors import CorruptFileError
+from episodes.video_file import (
+    FrameIndex,
+    VideoInfo,
+    Wanted,
+    open_video,
+    picture_stream,
+    probe,
+    quick_index,
+    scan_index,
+)
 
 __all__ = ["VideoInfo", "VideoReader", "probe"]
 
-av.logging.set_level(None)
-
-MAX_FRAMES = 10_000_000
-MAX_PIXELS = 100_000_000
-_DEPTH_FORMATS = ("gray12le", "gray16le")
-
-
-@dataclass(frozen=True, slots=True)
-class VideoInfo:
-    """What a file says of itself, from its packets.
-
-    Attributes:
-        codec, pix_fmt: FFmpeg's names. width, height: pixels. frames: packets that carry a picture.
-        times_s: [frames] presentation times, seconds. keys: [frames] whether a key frame.
-    """
-
-    codec: str
-    pix_fmt: str
-    width: int
-    height: int
-    frames: int
-    times_s: NDArray[np.float64]
-    keys: NDArray[np.bool_]
-
-    @property
-    def key_distance_max(self) -> int:
-        """The greatest number of frames from one key frame to the next, or to the end."""
-        at = np.flatnonzero(self.keys)
-        if self.frames == 0:
-            return 0
-        if len(at) == 0:
-            return self.frames
-        return int(np.diff(np.append(at, self.frames)).max())
-
-
-def probe(path: Path, kind: Literal["rgb", "depth"] = "rgb") -> VideoInfo:
-    """Look a file over without decoding it.
-
-    Raises:
-        CorruptFileError: it cannot be opened, has no picture stream of that kind, or breaks off inside.
-    """
-    with _open(path) as container:
-        stream = _stream(path, container, kind)
-        times, keys, _ = _index(path, container, stream)
-        context = stream.codec_context
-        return VideoInfo(
-            codec=context.name,
-            pix_fmt=context.pix_fmt or "",
-            width=context.width,
-            height=context.height,
-            frames=len(times),
-            times_s=np.array(times, np.float64) * float(stream.time_base or 0),
-            keys=np.array(keys, np.bool_),
-        )
+# A damaged slice is an error. By default a decoder paints something plausible over it and says nothing.
+_STRICT = {"err_detect": "crccheck+explode"}
 
 
 class VideoReader:
@@ -88,25 +42,27 @@ class VideoReader:
         CorruptFileError: damaged, or a depth slot's file without depth. IndexError: no such frame.
     """
 
-    def __init__(self, path: Path, *, kind: Literal["rgb", "depth"] = "rgb") -> None:
+    def __init__(self, path: Path, *, kind: Wanted = "rgb") -> None:
         self.path = path
         self._kind = kind
-        self._container = _open(path)
+        self._container = open_video(path)
         try:
-            self._video = _stream(path, self._container, kind)
-            times, keys, order = _index(path, self._container, self._video)
+            self._stream = picture_stream(path, self._container, kind)
+            quick = quick_index(self._container, self._stream)
+            self._index: FrameIndex = quick or scan_index(path, self._container, self._stream)
         except BaseException:
             self._container.close()
             raise
-        self._pts = times
-        self._key_at = [i for i, key in enumerate(keys) if key] or [0]
-        self._place = order
-        self._video.codec_context.thread_count = 1
+        self._scanned = quick is None
+        context = self._stream.codec_context
+        self._size = (context.height, context.width)
+        context.thread_count = 1  # frame threads would hold back as many frames at every seek
+        context.options = dict(_STRICT)
         self._decoder: Iterator[av.VideoFrame] | None = None
         self._next = 0
 
     def __len__(self) -> int:
-        return len(self._pts)
+        return len(self._index.pts)
 
     def __enter__(self) -> VideoReader:
         return self
@@ -124,8 +80,7 @@ class VideoReader:
     @property
     def shape(self) -> tuple[int, ...]:
         """Of one frame."""
-        size = (self._video.codec_context.height, self._video.codec_context.width)
-        return size if self._kind == "depth" else (*size, 3)
+        return self._size if self._kind == "depth" else (*self._size, 3)
 
     def __getitem__(self, i: int) -> NDArray[Any]:
         return self._pixels(self._frame(self._checked(i)))
@@ -136,11 +91,17 @@ class VideoReader:
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
         """Frames start to stop, in order, each decoded once."""
         stop = len(self) if stop is None else min(stop, len(self))
-        for i in range(start, stop):
+        for i in range(max(0, start), stop):
             yield self._pixels(self._frame(i))
 
     def codes(self, i: int) -> NDArray[np.uint16]:
-        """The log codes of depth frame i, [height, width] uint16; of an FFV1 file, what they would be."""
+        """The log codes of depth frame i, [height, width] uint16; of an FFV1 file, what they would be.
+
+        Raises:
+            ValueError: this is a colour slot.
+        """
+        if self._kind != "depth":
+            raise ValueError(f"{self.path}: only depth has log codes; open it with kind='depth'")
         frame = self._frame(self._checked(i))
         stored = _words(frame)
         return stored if frame.format.name == "gray12le" else mm_to_codes(stored)
@@ -152,26 +113,43 @@ class VideoReader:
         return found
 
     def _frame(self, i: int) -> av.VideoFrame:
-        key = self._key_at[max(0, bisect_right(self._key_at, i) - 1)]
         try:
-            if self._decoder is None or not max(key, self._next) == self._next <= i:
-                self._container.seek(self._pts[key], stream=self._video, backward=True)
-                self._decoder = self._container.decode(self._video)
-                self._next = key
-            for frame in self._decoder:
-                place = self._place.get(frame.pts if frame.pts is not None else -1)
-                if place is None:
-                    continue
-                self._next = place + 1
-                if place == i:
-                    return frame
-                if place > i:
-                    break
+            frame = self._onwards(i)
+            if frame is None and not self._scanned:
+                # The index that the file carries does not agree with its packets: count them.
+                declared = len(self)
+                self._index, self._scanned = scan_index(self.path, self._container, self._stream), True
+                if len(self) != declared:
+                    raise CorruptFileError(self.path, f"declares {declared} frames and holds {len(self)}")
+                frame = self._onwards(i)
+            if frame is None:
+                # With reordered frames a seek may land one key frame late.
+                frame = self._onwards(i, earlier=1)
         except (av.error.FFmpegError, OSError, ValueError) as error:
             self._decoder = None
             raise CorruptFileError(self.path, f"frame {i} cannot be decoded: {error}") from error
+        if frame is None or (frame.height, frame.width) != self._size:
+            self._decoder = None
+            problem = "is declared but does not decode" if frame is None else f"is {frame.width}×{frame.height}"
+            raise CorruptFileError(self.path, f"frame {i} {problem}; the video is {self._size[1]}×{self._size[0]}")
+        return frame
+
+    def _onwards(self, i: int, earlier: int = 0) -> av.VideoFrame | None:
+        """Decode up to frame i, from where the decoder stands if that is nearer than a key frame; None: not met."""
+        at = max(0, bisect_right(self._index.keys, i) - 1 - earlier)
+        key = self._index.keys[at] if self._index.keys else 0
+        if self._decoder is None or earlier or not key <= self._next <= i:
+            self._container.seek(self._index.pts[key], stream=self._stream, backward=True)
+            self._decoder = self._container.decode(self._stream)
+        for frame in self._decoder:
+            place = -1 if frame.pts is None else self._index.places.get(frame.pts, -1)
+            if place == i and not frame.is_corrupt:
+                self._next = i + 1
+                return frame
+            if place >= i:
+                break
         self._decoder = None
-        raise CorruptFileError(self.path, f"frame {i} is declared but does not decode")
+        return None
 
     def _pixels(self, frame: av.VideoFrame) -> NDArray[Any]:
         if self._kind == "rgb":
@@ -182,53 +160,3 @@ class VideoReader:
 
 def _words(frame: av.VideoFrame) -> NDArray[np.uint16]:
     return np.asarray(frame.to_ndarray(), dtype=np.uint16)
-
-
-def _open(path: Path) -> av.container.InputContainer:
-    try:
-        return av.open(str(path), metadata_errors="replace")
-    except FileNotFoundError as error:
-        raise CorruptFileError(path, "is not there") from error
-    except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise CorruptFileError(path, f"is no readable video: {error}") from error
-
-
-def _stream(path: Path, container: av.container.InputContainer, kind: str) -> av.video.VideoStream:
-    streams = container.streams.video
-    if kind == "depth":
-        # A file of the first releases carries a heat map before the depth itself.
-        deep = [stream for stream in streams if stream.codec_context.pix_fmt in _DEPTH_FORMATS]
-        if not deep:
-            raise CorruptFileError(path, "holds no depth, at most a heat map")
-        found = deep[0]
-    else:
-        if not streams:
-            raise CorruptFileError(path, "holds no video")
-        found = streams[0]
-    if not 0 < found.codec_context.width * found.codec_context.height <= MAX_PIXELS:
-        raise CorruptFileError(path, f"has {found.codec_context.width}×{found.codec_context.height} pixels")
-    return found
-
-
-def _index(
-    path: Path, container: av.container.InputContainer, stream: av.video.VideoStream
-) -> tuple[list[int], list[bool], dict[int, int]]:
-    """Presentation stamps in order, their key flags, and stamp to place."""
-    found: list[tuple[int, bool]] = []
-    try:
-        for packet in container.demux(stream):
-            if packet.pts is None or packet.size == 0:
-                continue
-            found.append((packet.pts, packet.is_keyframe))
-            if len(found) > MAX_FRAMES:
-                raise CorruptFileError(path, f"has over {MAX_FRAMES} frames")
-        if found:
-            container.seek(found[0][0], stream=stream, backward=True)
-    except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise CorruptFileError(path, f"breaks off after {len(found)} frames: {error}") from error
-    found.sort()
-    times = [pts for pts, _key in found]
-    places = {pts: i for i, pts in enumerate(times)}
-    if len(places) != len(times):
-        raise CorruptFileError(path, "has two frames at one time")
-    return times, [key for _pts, key in found], places

@@ -1,22 +1,25 @@
-"""Encoder settings, and which ones a take uses: measured on the rig's own first frames."""
+"""Which encoders a take uses: measured on the rig's own first frames, or named by the rig."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
-import av.logging
 import msgspec
-import numpy as np
 
 from episodes.errors import ContractError
 from operators.events import Frame
-from sinks.pictures import av_frame
+from sinks.encoder_probe import Rates, encoder_works, measure
+from sinks.pictures import picture_size
+from sinks.video_settings import (
+    DEPTH_CODECS,
+    VIDEO_CODECS,
+    VideoSettings,
+    check_size,
+    depth_settings,
+    video_settings,
+)
 
 __all__ = [
     "DEPTH_CODECS",
@@ -25,128 +28,15 @@ __all__ = [
     "VideoSettings",
     "choose_encoders",
     "depth_settings",
+    "staged_video",
     "video_settings",
 ]
 
-av.logging.set_level(None)
-
-COLOUR_GOP = 15
-DEPTH_GOP = 4
 BUDGET_FREE = 2.0
 """An encoder is taken when it is at least this many times as fast as the frames come: half of its budget stays free."""
-PROBE_S = 0.3
-PROBE_FRAMES = 12
 
-_MP4 = {"movflags": "hybrid_fragmented", "frag_duration": "500000", "flush_packets": "1"}
-_MKV = {"cluster_time_limit": "500", "flush_packets": "1"}
-# No encoder may hold frames back: no lookahead, no B-frames, no frame threads.
-_X265 = "bframes=0:rc-lookahead=0:scenecut=0:frame-threads=1:pools=none:log-level=none"
-
-
-class VideoSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """One encoder, ready to open.
-
-    Attributes:
-        encoder: FFmpeg's name. options: the codec's, as text. pix_fmt: what is stored.
-        extension: of the file. container: the muxer's options. tag: codec tag or "".
-        label: what ``video_codec`` says of it.
-    """
-
-    encoder: str
-    options: dict[str, str]
-    pix_fmt: str
-    extension: str
-    container: dict[str, str]
-    tag: str = ""
-    label: dict[str, Any] = {}
-
-
-VIDEO_CODECS: dict[str, VideoSettings] = {
-    "hevc_nvenc": VideoSettings(
-        encoder="hevc_nvenc",
-        options={"rc": "vbr", "cq": "30", "preset": "p4", "bf": "0", "g": str(COLOUR_GOP), "delay": "0"},
-        pix_fmt="yuv420p",
-        extension="mp4",
-        container=_MP4,
-        tag="hvc1",
-        label={"encoder": "hevc_nvenc", "codec": "HEVC", "crf": 30},
-    ),
-    "libx265": VideoSettings(
-        encoder="libx265",
-        options={
-            "preset": "veryfast",
-            "crf": "30",
-            "x265-params": f"keyint={COLOUR_GOP}:min-keyint={COLOUR_GOP}:{_X265}",
-        },
-        pix_fmt="yuv420p",
-        extension="mp4",
-        container=_MP4,
-        tag="hvc1",
-        label={"encoder": "libx265", "codec": "HEVC", "crf": 30},
-    ),
-    "libx264": VideoSettings(
-        encoder="libx264",
-        options={
-            "preset": "ultrafast",
-            "crf": "23",
-            "g": str(COLOUR_GOP),
-            "tune": "zerolatency",
-            "x264-params": "sliced-threads=0:log-level=none",
-        },
-        pix_fmt="yuv420p",
-        extension="mp4",
-        container=_MP4,
-        label={"encoder": "libx264", "codec": "H.264", "crf": 23},
-    ),
-    "libsvtav1": VideoSettings(
-        encoder="libsvtav1",
-        options={
-            "preset": "12",
-            "crf": "30",
-            "g": str(COLOUR_GOP),
-            "svtav1-params": "pred-struct=1:lookahead=0:lp=1",
-        },
-        pix_fmt="yuv420p",
-        extension="mp4",
-        container=_MP4,
-        label={"encoder": "libsvtav1", "codec": "AV1", "crf": 30},
-    ),
-}
-
-DEPTH_CODECS: dict[str, VideoSettings] = {
-    "hevc-lossless": VideoSettings(
-        encoder="libx265",
-        options={
-            "preset": "ultrafast",
-            "x265-params": f"lossless=1:range=full:keyint={DEPTH_GOP}:min-keyint={DEPTH_GOP}:{_X265}",
-        },
-        pix_fmt="gray12le",
-        extension="mp4",
-        container=_MP4,
-        tag="hvc1",
-        label={"codec": "HEVC (Rext) gray12le", "lossless": True, "format": "12bit log codes"},
-    ),
-    "hevc-qp6": VideoSettings(
-        encoder="libx265",
-        options={
-            "preset": "fast",
-            "x265-params": f"qp=6:range=full:keyint={DEPTH_GOP}:min-keyint={DEPTH_GOP}:{_X265}",
-        },
-        pix_fmt="gray12le",
-        extension="mp4",
-        container=_MP4,
-        tag="hvc1",
-        label={"codec": "HEVC (Rext) gray12le", "qp": 6, "format": "12bit log codes"},
-    ),
-    "ffv1": VideoSettings(
-        encoder="ffv1",
-        options={"level": "3", "g": "1", "slices": "4", "slicecrc": "1"},
-        pix_fmt="gray16le",
-        extension="mkv",
-        container=_MKV,
-        label={"codec": "FFV1 gray16le", "format": "uint16 mm"},
-    ),
-}
+_SELECTED_BY = {"hevc_nvenc": "nvenc", "libx265": "x265", "libx264": "x264", "libsvtav1": "svtav1"}
+"""What the episodes row calls the encoder that a rig named."""
 
 
 class EncoderPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,13 +44,15 @@ class EncoderPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         colour: settings of every colour slot. depth: settings by depth slot.
-        selected_by: ``auto`` or the name asked for. probe: measured rates, for the episodes row.
+        selected_by: ``auto``, ``nvenc``, ``x265``, ``x264`` or ``svtav1``.
+        probe: the measurement that decided about colour. depth_probe: the one that decided about depth. {}: none.
     """
 
     colour: VideoSettings
     depth: dict[str, VideoSettings] = {}
     selected_by: str = "auto"
     probe: dict[str, Any] = {}
+    depth_probe: dict[str, Any] = {}
 
     def of(self, slot: str) -> VideoSettings:
         """The settings of a slot."""
@@ -173,33 +65,9 @@ class EncoderPlan(msgspec.Struct, frozen=True, kw_only=True):
             found["probe"] = self.probe
         if self.depth:
             found["depth"] = {slot: settings.label for slot, settings in self.depth.items()}
+        if self.depth_probe:
+            found["depth_probe"] = self.depth_probe
         return found
-
-
-def video_settings(encoder: str) -> VideoSettings:
-    """The colour settings of an encoder's name.
-
-    Raises:
-        ContractError: it is not known, or not in this build of FFmpeg.
-    """
-    settings = VIDEO_CODECS.get(encoder)
-    if settings is None:
-        raise ContractError(f"video_codec {encoder!r} is none of auto, {', '.join(VIDEO_CODECS)}")
-    if not _available(settings.encoder):
-        raise ContractError(f"video_codec {encoder!r} is not in this build of FFmpeg; use auto")
-    return settings
-
-
-def depth_settings(codec: str, quality: str = "lossless") -> VideoSettings:
-    """The depth settings of ``hevc`` (``quality`` lossless or qp6) or ``ffv1``.
-
-    Raises:
-        ContractError: it is not known.
-    """
-    name = f"hevc-{quality}" if codec == "hevc" else codec
-    if name not in DEPTH_CODECS:
-        raise ContractError(f"depth_codec {codec!r} with quality {quality!r}: use auto, hevc (lossless or qp6) or ffv1")
-    return DEPTH_CODECS[name]
 
 
 def choose_encoders(
@@ -214,50 +82,84 @@ def choose_encoders(
 ) -> EncoderPlan:
     """Choose the encoders of a take.
 
-    Every candidate is timed on the slots' own first frames, all slots at once, as they will run. ``auto`` takes the
-    first of hevc_nvenc, libx265, libx264 that leaves half of its budget free, and for depth HEVC on the same terms,
-    else FFV1. What a task's first episode fixed for a depth slot stays.
+    Candidates are timed on the slots' own first frames, all slots at once, as they will run; about half a second a
+    candidate. ``auto`` takes the first of hevc_nvenc, libx265, libx264 that leaves half of its budget free, and for
+    depth HEVC on the same terms, else FFV1. What a task's first episode fixed for a depth slot stays.
 
     Args:
         first_frames: one frame a slot. depth_slots: which of them are depth.
         fixed_extensions: slot to ``mp4`` or ``mkv``, from the task's info.json.
 
     Raises:
-        ContractError: a codec that is not known, or another depth codec than the task's.
+        ContractError: a codec that is not known, another depth codec than the task's, or pictures that cannot be
+        stored.
     """
+    colour_slots = frozenset(first_frames) - depth_slots
     depth = _fixed_depth(depth_slots, depth_codec, depth_quality, fixed_extensions or {})
-    open_depth = {slot for slot in depth_slots if slot not in depth}
-    colour_slots = [slot for slot in first_frames if slot not in depth_slots]
-    probe: dict[str, Any] = {}
-    ffv1, hevc = DEPTH_CODECS["ffv1"], depth_settings("hevc", depth_quality)
-    if video_codec != "auto":
-        colour = video_settings(video_codec)
-    else:
-        colour = VIDEO_CODECS["libx264"]
-        for name in ("hevc_nvenc", "libx265"):
-            if not colour_slots or not _available(name):
-                continue
-            rates = _rates(first_frames, dict.fromkeys(colour_slots, VIDEO_CODECS[name]) | depth)
-            slowest = min(rates[s] for s in colour_slots)
-            passed = slowest >= BUDGET_FREE * fps
-            probe[name] = {"min_fps": round(slowest, 1), "threshold_fps": BUDGET_FREE * fps, "passed": passed}
-            if passed:
-                colour = VIDEO_CODECS[name]
-                break
+    colour, probe = _colour(first_frames, colour_slots, depth, fps, video_codec)
+    for slot in colour_slots:
+        check_size(slot, colour, *picture_size(first_frames[slot].image, first_frames[slot].pix_fmt))
+    depth_probe: dict[str, Any] = {}
+    open_depth = depth_slots - set(depth)
     if open_depth:
+        hevc = depth_settings("hevc", depth_quality)
         trial = dict.fromkeys(colour_slots, colour) | depth | dict.fromkeys(open_depth, hevc)
-        rates = _rates(first_frames, trial)
-        slowest = min(rates.values())
-        passed = slowest >= BUDGET_FREE * fps
-        probe["depth_hevc"] = {"min_fps": round(slowest, 1), "threshold_fps": BUDGET_FREE * fps, "passed": passed}
-        depth |= dict.fromkeys(open_depth, hevc if passed else ffv1)
-    return EncoderPlan(colour=colour, depth=depth, selected_by=video_codec, probe=probe)
+        rates = measure(first_frames, trial, fps)
+        # Depth must not cost a colour slot its budget either, so the slowest of all decides.
+        depth_probe = _probe(rates, frozenset(trial), fps)
+        depth |= dict.fromkeys(open_depth, hevc if depth_probe["passed"] else DEPTH_CODECS["ffv1"])
+    return EncoderPlan(
+        colour=colour,
+        depth=depth,
+        selected_by=_SELECTED_BY.get(video_codec, video_codec),
+        probe=probe,
+        depth_probe=depth_probe,
+    )
+
+
+def staged_video(folder: Path, slot: str, settings: VideoSettings) -> Path:
+    """Where a slot's file stands in the staging folder while it is recorded."""
+    return folder / "videos" / f"{slot}.{settings.extension}"
+
+
+def _colour(
+    frames: Mapping[str, Frame], slots: frozenset[str], depth: dict[str, VideoSettings], fps: float, wanted: str
+) -> tuple[VideoSettings, dict[str, Any]]:
+    if wanted != "auto":
+        settings = video_settings(wanted)
+        if not encoder_works(wanted):
+            raise ContractError(f"video_codec {wanted!r} does not work on this machine; use auto")
+        return settings, {}
+    probe: dict[str, Any] = {}
+    if slots and encoder_works("hevc_nvenc"):
+        rates = measure(frames, dict.fromkeys(slots, VIDEO_CODECS["hevc_nvenc"]) | depth, fps)
+        if rates.slowest(slots) >= BUDGET_FREE * fps:
+            return VIDEO_CODECS["hevc_nvenc"], {"kind": "nvenc", "ok": True}
+    if slots and encoder_works("libx265"):
+        rates = measure(frames, dict.fromkeys(slots, VIDEO_CODECS["libx265"]) | depth, fps)
+        probe = {"kind": "x265", **_probe(rates, slots, fps)}
+        if probe["passed"]:
+            return VIDEO_CODECS["libx265"], probe
+    return VIDEO_CODECS["libx264"], probe
+
+
+def _probe(rates: Rates, slots: frozenset[str], fps: float) -> dict[str, Any]:
+    slowest = rates.slowest(slots)
+    return {
+        "per_stream_fps": {slot: round(rates.per_slot[slot], 1) for slot in sorted(slots)},
+        "min_fps": round(slowest, 1),
+        "passed": slowest >= BUDGET_FREE * fps,
+        "threshold_fps": BUDGET_FREE * fps,
+        "streams": len(slots),
+        "frames": rates.frames,
+        "elapsed_s": round(rates.elapsed_s, 3),
+    }
 
 
 def _fixed_depth(slots: frozenset[str], codec: str, quality: str, fixed: Mapping[str, str]) -> dict[str, VideoSettings]:
     """What is settled without measuring."""
     chosen: dict[str, VideoSettings] = {}
-    for slot in slots:
+    for slot in sorted(slots):
         wanted = None if codec == "auto" else depth_settings(codec, quality)
         extension = fixed.get(slot)
         if extension is None:
@@ -272,61 +174,3 @@ def _fixed_depth(slots: frozenset[str], codec: str, quality: str, fixed: Mapping
             )
         chosen[slot] = kept
     return chosen
-
-
-def _available(encoder: str) -> bool:
-    try:
-        av.Codec(encoder, "w")
-    except ValueError:
-        return False
-    if not encoder.endswith("nvenc"):
-        return True
-    try:  # NVENC is in the build on machines without the hardware, too.
-        return _rate(Frame(np.zeros((256, 256, 3), np.uint8), "rgb24", 0), VIDEO_CODECS[encoder], 3) > 0
-    except Exception:  # noqa: BLE001 - whatever the driver says, it is not to be had
-        return False
-
-
-def _rates(frames: Mapping[str, Frame], settings: Mapping[str, VideoSettings]) -> dict[str, float]:
-    """Frames a second of each slot, all at once; a slot that fails has 0."""
-    rates = dict.fromkeys(settings, 0.0)
-
-    def run(slot: str) -> None:
-        try:
-            rates[slot] = _rate(frames[slot], settings[slot], PROBE_FRAMES)
-        except Exception:  # noqa: BLE001 - a codec that fails here is one that is not taken
-            rates[slot] = 0.0
-
-    threads = [threading.Thread(target=run, args=(slot,), name=f"probe-{slot}") for slot in settings]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return rates
-
-
-def _rate(frame: Frame, settings: VideoSettings, count: int) -> float:
-    # Shifted pictures: an unchanged one costs an encoder next to nothing, and would flatter it.
-    shifted = [np.roll(frame.image, 7 * i, axis=1) for i in range(4)]
-    context = av.CodecContext.create(settings.encoder, "w")
-    if not isinstance(context, av.VideoCodecContext):
-        raise ContractError(f"{settings.encoder} is no video encoder")
-    sample = av_frame(frame.image, frame.pix_fmt, settings.pix_fmt)
-    context.width, context.height, context.pix_fmt = sample.width, sample.height, settings.pix_fmt
-    context.time_base, context.framerate = Fraction(1, 30), Fraction(30)
-    context.options = dict(settings.options)
-    context.thread_count = 1
-    start = time.perf_counter()
-    done = 0
-    while done < count and (done < 2 or time.perf_counter() - start < PROBE_S):
-        picture = av_frame(shifted[done % 4], frame.pix_fmt, settings.pix_fmt)
-        picture.pts = done
-        context.encode(picture)
-        done += 1
-    context.encode(None)
-    return done / (time.perf_counter() - start)
-
-
-def staged_video(folder: Path, slot: str, settings: VideoSettings) -> Path:
-    """Where a slot's file stands while it is recorded."""
-    return folder / "videos" / f"{slot}.{settings.extension}"
