@@ -2,7 +2,7 @@
 
 from operators.attach_imu import AttachImu, attach_imu
 from operators.cells import Cell, Tick, at_ticks
-from operators.clock_fit import CaptureTimes, ClockFit, capture_times, fit_clock
+from operators.clock_fit import ClockFit, fit_clock
 from operators.device_status import DeviceStatus, device_status
 from operators.follow_master import FollowMaster, follow_master
 from operators.hand_over import HandOver
@@ -20,7 +20,6 @@ from operators.window_points import WindowPoints, window_points
 
 __all__ = [
     "AttachImu",
-    "CaptureTimes",
     "Cell",
     "Channel",
     "ClockFit",
@@ -41,7 +40,6 @@ __all__ = [
     "WindowPoints",
     "at_ticks",
     "attach_imu",
-    "capture_times",
     "device_status",
     "fit_clock",
     "follow_master",

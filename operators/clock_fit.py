@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CaptureTimes", "ClockFit", "capture_times", "fit_clock"]
+__all__ = ["ClockFit", "fit_clock"]
 
 MAX_DRIFT = 1e-3
 """A crystal is within 0.1 %: more is no clock rate but a queue that filled up or drained."""
@@ -41,26 +41,8 @@ class ClockFit:
         return times
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureTimes:
-    """What `capture_times` gives.
-
-    Attributes:
-        times_ns: [n] int64, capture times on the host's monotonic clock.
-        fits: one for each run of the device between restarts.
-    """
-
-    times_ns: NDArray[np.int64]
-    fits: tuple[ClockFit, ...]
-
-    @property
-    def residual_max_ns(self) -> int:
-        """The largest residual of any run, ns."""
-        return max((fit.residual_max_ns for fit in self.fits), default=0)
-
-
 def fit_clock(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> ClockFit:
-    """Fit capture times over one run of a device.
+    """Fit capture times over one run of a device; after a restart, which counts anew, another run begins.
 
     T is the slope of the device stamp over the frame number by least squares, scaled by the device clock's rate against
     the host's. The anchor lies on the lower envelope of the receipt delay, since a frame can arrive late but not early.
@@ -77,7 +59,7 @@ def fit_clock(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> Clock
     if s.size == 0:
         raise ValueError("clock fit needs at least one frame")
     if np.any(np.diff(s) <= 0):
-        raise ValueError("clock fit needs frame numbers that increase; capture_times splits at restarts")
+        raise ValueError("clock fit needs frame numbers that increase: fit each run of the device by itself")
     s0, h0 = int(s[0]), int(h[0])
     if s.size < 2:
         return ClockFit(s0, h0, 0.0, 0, 0)
@@ -98,34 +80,6 @@ def fit_clock(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> Clock
         residual_max_ns=round(float(np.abs(residual).max()) * rate),
         delay_max_ns=round(float((delay - anchor).max())),
     )
-
-
-def capture_times(seq: ArrayLike, device_ns: ArrayLike, host_ns: ArrayLike) -> CaptureTimes:
-    """Capture times of an episode's rows, repeated frames and restarts of the device included.
-
-    .. marble::
-
-        seq:  7--8--8--9--0--1--2-      a repeated frame, then the device counts anew
-        runs: a--a--a--a--b--b--b-      one fit each
-
-    Args:
-        seq, device_ns, host_ns: [n] of each row's frame, as for `fit_clock`; a repeated frame stands there again.
-
-    Raises:
-        ValueError: arrays of different lengths.
-    """
-    s, d, h = _arrays(seq, device_ns, host_ns)
-    times = np.zeros(s.size, dtype=np.int64)
-    fits: list[ClockFit] = []
-    starts = np.flatnonzero(np.diff(s) < 0) + 1
-    for run in np.split(np.arange(s.size), starts):
-        if run.size == 0:
-            continue
-        new = run[np.concatenate(([True], np.diff(s[run]) > 0))]
-        fit = fit_clock(s[new], d[new], h[new])
-        times[run] = fit.at(s[run])
-        fits.append(fit)
-    return CaptureTimes(times, tuple(fits))
 
 
 def _arrays(*columns: ArrayLike) -> tuple[NDArray[np.int64], ...]:
