@@ -12,7 +12,7 @@ from episodes.streams import StatusStream, Stream, VideoStream
 from flows.device import CellContext, Port
 from flows.device_link import DeviceLink
 from operators.cells import Cell
-from operators.events import Frame, Item
+from operators.events import STATUS_PORT, Frame, Item
 from operators.hand_over import HandOver
 from operators.rows import Channel
 
@@ -192,13 +192,17 @@ def take_port(
 
 
 def attach_ports(link: DeviceLink, ports: Sequence[TakePort]) -> None:
-    """Route a device into its ports: each event to the ports of its name, every event to the device's status ports."""
-    mine = [port for port in ports if port.link is link]
-    status = tuple(port.put for port in mine if port.is_status)
+    """Route a device into its ports: each event to the ports of its name, and to the status ports that hear all."""
+    mine = [
+        (declared.name, port)
+        for port, declared in zip((port for port in ports if port.link is link), link.flow.ports, strict=True)
+    ]
+    hear_all = tuple(port.put for name, port in mine if port.is_status and name == STATUS_PORT)
     routes: dict[str, tuple[Callable[[Item], None], ...]] = {}
-    for port, declared in zip(mine, link.flow.ports, strict=True):
-        if not port.is_status:
-            routes[declared.name] = (*routes.get(declared.name, ()), port.put)
-    for name in {declared.name for declared in link.flow.ports}:
-        routes[name] = (*routes.get(name, ()), *status)
-    link.attach(routes, status)
+    for name, port in mine:
+        if name != STATUS_PORT:
+            routes[name] = (*routes.get(name, ()), port.put)
+    link.attach(
+        {name: (*puts, *hear_all) for name, puts in routes.items()},
+        [port.put for _name, port in mine if port.is_status],
+    )
