@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import av
+import numpy as np
 from av.video.reformatter import ColorRange
 from numpy.typing import NDArray
 
@@ -19,7 +20,7 @@ _YUV = ("yuv420p", "yuv422p", "yuyv422", "uyvy422", "nv12", "nv21", *_FULL_RANGE
 
 
 def pixels_of(picture: av.VideoFrame) -> tuple[NDArray[Any], str]:
-    """The pixels, C-contiguous and owned, and their layout.
+    """The pixels, C-contiguous, and their layout.
 
     ``yuv420p`` in the limited range and BT.601: the planes as they are. Other YUV of BT.601 (the full range of MJPEG,
     the 4:2:2 of webcams): yuv420p, without the way through RGB, since every colour encoder stores 4:2:0. ``rgb24`` and
@@ -27,7 +28,7 @@ def pixels_of(picture: av.VideoFrame) -> tuple[NDArray[Any], str]:
     """
     name = picture.format.name
     if name in ("rgb24", "bgr24"):
-        return picture.to_ndarray(), name
+        return np.ascontiguousarray(picture.to_ndarray()), name
     full = name in _FULL_RANGE or picture.color_range == ColorRange.JPEG
     if name in _YUV and int(picture.colorspace) in _BT601 and picture.width % 2 == 0 and picture.height % 2 == 0:
         if name != "yuv420p" or full:
@@ -37,11 +38,11 @@ def pixels_of(picture: av.VideoFrame) -> tuple[NDArray[Any], str]:
                 dst_color_range=ColorRange.MPEG,
                 threads=1,
             )
-        return picture.to_ndarray(), "yuv420p"
+        return np.ascontiguousarray(picture.to_ndarray()), "yuv420p"
     rgb = picture.reformat(
         format="rgb24",
         src_color_range=ColorRange.JPEG if full else ColorRange.MPEG,
         dst_color_range=ColorRange.JPEG,
         threads=1,
     )
-    return rgb.to_ndarray(), "rgb24"
+    return np.ascontiguousarray(rgb.to_ndarray()), "rgb24"
