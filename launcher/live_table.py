@@ -108,7 +108,7 @@ class LiveTable:
 
     def _slots(self, width: int) -> RenderableType:
         wide = width >= WIDE
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
         table.add_column("slot", no_wrap=True, overflow="ellipsis", max_width=max(width - 52, 10))
         for name in ("real fps" if wide else "fps", "queue", "repeats", "drops", "age"):
             table.add_column(name, justify="right", min_width=8 if wide else 5, no_wrap=True)

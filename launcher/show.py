@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
@@ -56,23 +56,27 @@ def show_episode(path: Path, k: int) -> None:
 
 
 def _task(task: Task) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("episode", "rows", "seconds", "videos", "lost", "skipped", "repeats", "MB"):
-        table.add_column(name, justify="right")
+    table = _table()
+    for name in ("k", "rows", "seconds", "videos", "lost", "skipped", "repeats", "MB"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("recorded", no_wrap=True)
     episodes = task.episodes
+    damaged: list[Text] = []
     for episode in episodes:
         try:
             table.add_row(*_episode_cells(episode))
         except EpisodeError as error:
-            table.add_row(str(episode.k), *[""] * 7, Text(printable(str(error)), "red"))
-    facts = f"{len(episodes)} episodes, {task.info.get('fps')} rows a second, rig {task.info.get('rig') or '–'}"
-    left = task.paths.stagings()
-    note = Text(f"{len(left)} takes not committed: being recorded, or left for `rigflow recover`", "yellow")
+            table.add_row(Text(str(episode.k), "bold"), *["–"] * 8)
+            damaged.append(Text(printable(str(error)), "red"))
     title = Text.assemble((printable(task.name), "bold"), f"  {printable(str(task.path))}")
-    return Panel(
-        Group(Text(printable(facts), "dim"), table, *([note] if left else [])), title=title, title_align="left"
-    )
+    plural = "" if len(episodes) == 1 else "s"
+    facts = Text(f"{len(episodes)} episode{plural}, {task.info.get('fps')} rows a second", "dim")
+    parts: list[RenderableType] = [title, facts, table, *damaged]
+    left = len(task.paths.stagings())
+    if left:
+        note = f"{left} not committed: being recorded now, or left behind for `rigflow recover`"
+        parts.append(Text(note, "yellow"))
+    return Group(*parts)
 
 
 def _episode_cells(episode: Episode) -> list[Text]:
@@ -102,12 +106,12 @@ def _episode(task: Task, episode: Episode) -> RenderableType:
     parts: list[RenderableType] = [facts, _videos(episode), _columns(episode)]
     if episode.trajectories:
         parts.append(_trajectories(episode))
-    stats = {key: value for key, value in sorted(episode.drop_stats.items()) if value}
+    stats = {key: n for key, n in sorted(episode.drop_stats.items()) if n}
     words = ", ".join(f"{printable(key)} {value}" for key, value in stats.items()) or "nothing lost or repeated"
     parts.append(Text(f"drop_stats: {words}", "yellow" if total_lost(episode.drop_stats) else "dim"))
     parts += [Text(f"! {printable(warning)}", "yellow") for warning in episode.warnings]
-    title = Text.assemble("episode ", (str(episode.k), "bold"), f" of {printable(task.name)}")
-    return Panel(Group(*parts), title=title, title_align="left", subtitle=printable(str(episode.data_path)))
+    title = Text.assemble(("episode ", "bold"), (str(episode.k), "bold"), (f" of {printable(task.name)}", "bold"))
+    return Group(Text.assemble(title, f"  {printable(str(episode.data_path))}"), *parts)
 
 
 def _videos(episode: Episode) -> RenderableType:
@@ -128,19 +132,27 @@ def _videos(episode: Episode) -> RenderableType:
 
 
 def _columns(episode: Episode) -> RenderableType:
-    types = episode.data.schema
     table = _table("column", "type")
     for name in episode.columns:
-        table.add_row(printable(name), str(types.field(name).type))
+        table.add_row(printable(name), _type_words(episode.data.schema.field(name).type))
     return table
 
 
+def _type_words(kind: pa.DataType) -> str:
+    """``float32[256]``, ``list of float32[6]``: what a person calls an Arrow type."""
+    if pa.types.is_fixed_size_list(kind):
+        return f"{_type_words(kind.value_type)}[{kind.list_size}]"
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return f"list of {_type_words(kind.value_type)}"
+    return {"float": "float32", "double": "float64"}.get(str(kind), str(kind))
+
+
 def _trajectories(episode: Episode) -> RenderableType:
-    table = _table("trajectory", "points", "frame", "stamps", "path")
+    table = _table("trajectory", "points", "frame", "stamps", "length")
     for name, trajectory in episode.trajectories.items():
         length = float(np.linalg.norm(np.diff(trajectory.points[:, 1:4], axis=0), axis=1).sum())
         table.add_row(
-            printable(name),
+            printable(name.removeprefix("observation.")),
             str(len(trajectory)),
             printable(trajectory.frame),
             "none" if trajectory.host_ns is None else str(int((trajectory.host_ns != 0).sum())),
@@ -150,9 +162,9 @@ def _trajectories(episode: Episode) -> RenderableType:
 
 
 def _table(*names: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for name in names:
-        table.add_column(name, no_wrap=name in ("video", "column"))
+        table.add_column(name, no_wrap=name in ("video", "column"), overflow="fold")
     return table
 
 

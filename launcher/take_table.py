@@ -45,38 +45,27 @@ def take_table(summary: TakeSummary) -> RenderableType:
 
 
 def _facts(summary: TakeSummary) -> RenderableType:
-    grid = Table.grid(padding=(0, 1))
-    for _ in range(8):
-        grid.add_column(no_wrap=True)
-    dim = "dim"
-    grid.add_row(
-        Text("rows", dim),
-        Text(str(summary.rows), "bold"),
-        Text("  real fps", dim),
-        Text(f"{summary.fps:.2f}"),
-        Text("  skipped ticks", dim),
+    gap = summary.gap_max_ms
+    late = f"ticks late by {summary.late_p99_ms:.1f} ms (p99), {summary.late_max_ms:.1f} ms at most"
+    return Text.assemble(
+        (f"{summary.rows} rows", "bold"),
+        f" in {summary.seconds:.2f} s, real fps {summary.fps:.2f}, skipped ticks ",
         _count(summary.skipped_ticks),
-        Text("  tick lateness", dim),
-        Text(f"p99 {summary.late_p99_ms:.1f} ms, max {summary.late_max_ms:.1f} ms"),
-    )
-    grid.add_row(
-        Text("time", dim),
-        Text(f"{summary.seconds:.2f} s"),
-        Text("  lost", dim),
+        ", lost ",
         _count(summary.lost),
-        Text("  largest gap", dim),
-        Text(_gap(summary.gap_max_ms), "yellow" if summary.gap_max_ms else ""),
-        Text("  stop, commit", dim),
-        Text(f"{summary.drain_s:.2f} s, {summary.commit_s:.2f} s"),
+        ", largest gap ",
+        Text(_gap(gap) if gap else "none", "yellow" if gap else "green"),
+        "\n",
+        (late, "dim"),
+        (f"; stop to last row {summary.drain_s:.2f} s, commit {summary.commit_s:.2f} s", "dim"),
     )
-    return grid
 
 
 def _slots(summary: TakeSummary) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("slot", no_wrap=True)
-    for name in ("frames", "real fps", "repeats", "drops", "largest gap", "oldest", "clock residual"):
-        table.add_column(name, justify="right")
+    for name in ("frames", "real fps", "repeats", "drops", "gap", "oldest", "residual"):
+        table.add_column(name, justify="right", no_wrap=True)
     wrong = any(slot.wrong_size for slot in summary.slots)
     if wrong:
         table.add_column("wrong size", justify="right")
@@ -96,11 +85,12 @@ def _slots(summary: TakeSummary) -> RenderableType:
 
 
 def _losses(summary: TakeSummary) -> RenderableType | None:
-    shown = {key: value for key, value in summary.drop_stats.items() if value}
+    # Times stand in the table above.
+    shown = {key: n for key, n in summary.drop_stats.items() if n and not key.endswith(("_ms", "_ns"))}
     if not shown:
         return None
-    words = ", ".join(f"{key} {value}" for key, value in sorted(shown.items()))
-    return Text.assemble(("drop_stats ", "dim"), (words, "dim"))
+    words = ", ".join(f"{printable(key)} {value}" for key, value in sorted(shown.items()))
+    return Text.assemble(("counted: ", "dim"), words)
 
 
 def _count(value: int) -> Text:
@@ -113,7 +103,7 @@ def _gap(value_ms: float) -> str:
 
 def _residual(slot: SlotSummary) -> str:
     if slot.clock_residual_ns is None:
-        return "host clock"
+        return "–"
     return f"{slot.clock_residual_ns / NS_PER_US:.1f} µs"
 
 

@@ -114,7 +114,20 @@ def test_the_summary_names_every_number_of_a_flawed_take() -> None:
         4, rows=299, skipped_ticks=11, slots=(slot,), drop_stats={"stereo_left": 7}, warnings=("glove went",)
     )
     text = text_of(take_table(summary))
-    for words in ("episode 4", "299", "11", "25.02", "49", "612 ms", "12.3 µs", "stereo_left 7", "! glove went", "3"):
+    for words in (
+        "episode 4",
+        "299 rows",
+        "skipped ticks 11",
+        "lost 7",
+        "largest gap 612 ms",
+        "25.02",
+        "49",
+        "612 ms",
+        "12.3 µs",
+        "counted: stereo_left 7",
+        "! glove went",
+        "3",
+    ):
         assert words in text
 
 
@@ -126,5 +139,4 @@ def test_a_failed_take_says_what_happened() -> None:
 def test_a_clean_take_has_nothing_to_complain_of() -> None:
     text = text_of(take_table(take_summary()))
     assert "!" not in text
-    assert "drop_stats" not in text
-    assert "host clock" in text
+    assert "counted" not in text
