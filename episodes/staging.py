@@ -36,12 +36,18 @@ class ClockPair(msgspec.Struct, frozen=True):
 
 
 class Move(msgspec.Struct, frozen=True):
-    """One file on its way into the task: paths relative to the staging folder and to the task; size and CRC-32."""
+    """One file on its way into the task.
+
+    Attributes:
+        source: relative to the staging folder. target: relative to the task.
+        size, crc32: of the file. replaces: CRC-32 of what stands at the target before; None where nothing does.
+    """
 
     source: str
     target: str
     size: int
     crc32: int
+    replaces: int | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,14 +38,22 @@ _INDEX_FIELDS = (4, 5, 6, 7)
 
 
 def write_data_parquet(
-    path: Path, light: pa.Table, heavy: Mapping[str, pa.DataType], groups: Sequence[RowGroup], order: Sequence[str]
+    path: Path,
+    light: pa.Table,
+    heavy: Mapping[str, pa.DataType],
+    groups: Sequence[RowGroup],
+    order: Sequence[str],
+    *,
+    start: int | None = None,
 ) -> None:
     """Write the light columns and one footer behind the heavy chunks of ``path``.
 
     Args:
         path: the file; with heavy columns it holds their chunks already, and what stands behind them is overwritten.
         light: all light columns, as many rows as the groups together. heavy: heavy column to its arrow type.
-        groups: the heavy row groups; empty without heavy columns. order: all column names, as the file shall have them.
+        groups: the heavy row groups; empty without heavy columns. order: all column names, as they shall stand.
+        start: where the light columns may begin; None for right behind the groups. A take that was cut keeps what was
+            cut off, so that its file can be made again after a crash.
     """
     if not heavy:
         pq.write_table(light.select(list(order)), path, compression="zstd", row_group_size=max(1, light.num_rows))
@@ -53,7 +61,7 @@ def write_data_parquet(
     body, footer = _light_part(light, [group.rows for group in groups])
     schema = pa.schema([(name, heavy[name] if name in heavy else light.schema.field(name).type) for name in order])
     whole = _footer_of(schema)
-    start = max((group.end for group in groups), default=len(MAGIC))
+    start = max([len(MAGIC) if start is None else start, *(group.end for group in groups)])
     shift = start - len(MAGIC)
     light_names = list(light.column_names)
     found: list[Any] = []

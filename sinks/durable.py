@@ -46,6 +46,14 @@ class Disk:
         if path.exists():
             shutil.rmtree(path)
 
+    def remove_folder(self, path: Path) -> bool:
+        """Remove an empty folder; False when it is not empty, or not there."""
+        try:
+            path.rmdir()
+        except OSError:
+            return False
+        return True
+
     def make_folders(self, path: Path) -> None:
         """Make a folder and its parents, each durable in its own parent."""
         missing = []

@@ -1,179 +1,191 @@
-"""From a take's journal to the light columns of its data parquet: everything that is settled at commit."""
+"""The light columns of an episode's data parquet, made from the journal."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from episodes.columns import Column, columns_of, evidence_columns, frame_ns_column
+from episodes.columns import Column, columns_of
 from episodes.declaration import Declaration
 from episodes.numbering import EpisodeNumber
-from episodes.staging import Clock
+from episodes.staging import ClockPair
 from episodes.stats import Block, block_of
-from episodes.streams import ImuStream, MatrixStream, VideoStream
-from operators.clock_fit import fit_clock
+from episodes.streams import (
+    ImuStream,
+    MatrixStream,
+    StatusStream,
+    TrajectoryStream,
+    VectorStream,
+    VideoStream,
+)
+from sinks.frame_times import FrameTimes, frame_times
 
-__all__ = ["EpisodeTable", "build_table"]
+__all__ = ["EpisodeTable", "episode_table"]
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeTable:
-    """The light columns, ready to write.
+    """An episode's columns.
 
     Attributes:
-        light: [rows]. heavy: heavy column to its arrow type. order: all column names.
-        stats: block by column. drop_stats: what the clock fit adds: ``<slot>_clock_residual_max_ns``.
+        light: the light columns. heavy: each heavy column that has a sample, and its type. order: all names.
+        stats: a block for every column that statistics are kept of and that has a sample.
+        times: slot to its frames' times.
     """
 
     light: pa.Table
     heavy: dict[str, pa.DataType]
     order: tuple[str, ...]
     stats: dict[str, Block]
-    drop_stats: dict[str, int]
+    times: dict[str, FrameTimes]
 
 
-def build_table(journal: pa.Table, declaration: Declaration, number: EpisodeNumber, clock: Clock) -> EpisodeTable:
-    """Settle an episode's columns.
+def episode_table(journal: pa.Table, declaration: Declaration, number: EpisodeNumber, clock: ClockPair) -> EpisodeTable:
+    """Make the columns of an episode of as many rows as ``journal`` has.
 
-    Capture times of device-clock slots are fitted over the whole episode; columns without a sample are left out.
+    A column that was declared and has no sample is left out, unless the contract has it in every episode.
     """
-    rows = journal.num_rows
-    journal = journal.combine_chunks()
-    rel = _numpy(journal, "tick/rel_s", np.float64)
-    captures: dict[str, NDArray[np.int64]] = {}
-    drop_stats: dict[str, int] = {}
-    for video in declaration.videos:
-        captures[video.slot], residual = _capture_ns(journal, video)
-        if residual is not None:
-            drop_stats[f"{video.slot}_clock_residual_max_ns"] = residual
-    arrays: dict[str, pa.Array] = {
-        "episode_index": pa.array(np.full(rows, number.n, np.int64)),
-        "frame_index": pa.array(np.arange(rows, dtype=np.int64)),
-        "timestamp": pa.array(rel.astype(np.float32)),
-        "task_index": pa.array(np.zeros(rows, np.int64)),
-        "wall_time": pa.array(clock.wall_s + rel),
-        "hardware_ns": pa.array(np.zeros(rows, np.int64)),
-        "action": _zeros(pa.list_(pa.float32(), 1), rows),
-    }
-    if declaration.master is not None:
-        arrays["hardware_ns"] = pa.array(captures[declaration.master])
-        raw = journal.column(f"{declaration.master}/device_ns")
-        if raw.null_count < rows:
-            arrays["raw_hw_ns"] = pc.fill_null(raw.combine_chunks(), 0)
-    for video in declaration.videos:
-        if video.slot != declaration.master:
-            arrays[frame_ns_column(video.slot)] = pa.array(captures[video.slot])
-        if video.evidence and video.kind == "rgb":
-            arrays |= _evidence(journal, declaration, video, captures)
-    stats: dict[str, Block] = {}
+    maker = _Maker(journal, declaration, number, clock)
+    light: dict[str, pa.Array] = {}
     heavy: dict[str, pa.DataType] = {}
+    stats: dict[str, Block] = {}
     order: list[str] = []
     for column in columns_of(declaration.streams, master=declaration.master):
         if column.heavy:
-            if pc.any(journal.column(f"{column.name}/has")).as_py():
+            if maker.has_matrix(column):
                 heavy[column.name] = column.type
                 order.append(column.name)
             continue
-        array = arrays.get(column.name)
-        if array is None:
-            array = _sampled(journal, column, rows)
-        if array is None:
+        values = maker.values(column)
+        if values is None and not column.always:
             continue
-        arrays[column.name] = array
+        if values is None:
+            values = pa.array([column.placeholder] * journal.num_rows, column.type)
+        elif column.stats:
+            stats[column.name] = maker.block(column)
+        light[column.name] = values
         order.append(column.name)
-        if column.stats:
-            block = _block(journal, column, array)
-            if block is not None:
-                stats[column.name] = block
-    light = pa.table({name: arrays[name] for name in order if name not in heavy})
-    return EpisodeTable(light, heavy, tuple(order), stats, drop_stats)
+    return EpisodeTable(pa.table(light), heavy, tuple(order), stats, maker.times)
 
 
-def _sampled(journal: pa.Table, column: Column, rows: int) -> pa.Array | None:
-    """The column as it was journalled; None when it has no sample and need not stand."""
-    if column.name not in journal.column_names:
-        return _zeros(column.type, rows) if column.always else None
-    if not column.always and not pc.any(journal.column(f"{column.name}/has")).as_py():
-        return None
-    return _chunk(journal, column.name)
+class _Maker:
+    """Makes column after column; None for one that has no sample."""
+
+    def __init__(self, journal: pa.Table, declaration: Declaration, number: EpisodeNumber, clock: ClockPair) -> None:
+        self._journal = journal.combine_chunks()
+        self._rows: int = journal.num_rows
+        self._index = {id(stream): index for index, stream in enumerate(declaration.streams)}
+        self.times = {
+            stream.slot: frame_times(stream, self._journal, index)
+            for index, stream in enumerate(declaration.streams)
+            if isinstance(stream, VideoStream)
+        }
+        self._depth_of = {
+            stream.master: stream.slot for stream in declaration.videos if stream.kind == "depth" and stream.master
+        }
+        self._keys = self._key_columns(declaration, number, clock)
+
+    def _key_columns(self, declaration: Declaration, number: EpisodeNumber, clock: ClockPair) -> dict[str, Any]:
+        time_s = self._journal.column("time_s").to_numpy()
+        zeros = np.zeros(self._rows, np.int64)
+        master = None if declaration.master is None else self.times[declaration.master]
+        keys: dict[str, Any] = {
+            "episode_index": np.full(self._rows, number.n, np.int64),
+            "frame_index": np.arange(self._rows, dtype=np.int64),
+            "timestamp": time_s.astype(np.float32),
+            "task_index": zeros,
+            "wall_time": clock.wall_s + time_s,
+            "hardware_ns": zeros if master is None else master.capture_ns,
+        }
+        if master is not None and master.has_device_ns:
+            keys["raw_hw_ns"] = master.device_ns
+        return keys
+
+    def has_matrix(self, column: Column) -> bool:
+        return int(self._stamps(column).null_count) < self._rows
+
+    def values(self, column: Column) -> pa.Array | None:
+        stream = column.stream
+        if stream is None:
+            found = self._keys.get(column.name)
+            return None if found is None else pa.array(found, column.type)
+        if isinstance(stream, VideoStream):
+            return self._video(column, stream)
+        if isinstance(stream, VectorStream | MatrixStream):
+            return self._sampled(column, stream)
+        if isinstance(stream, TrajectoryStream):
+            return self._trajectory(column, stream)
+        if isinstance(stream, ImuStream):
+            name = "ts_ns" if column.name == "imu_ts_ns" else "values"
+            return _unless_empty(self._of(column, name))
+        assert isinstance(stream, StatusStream)
+        return self._of(column, "state")
+
+    def block(self, column: Column) -> Block:
+        """Statistics over the real samples of a column."""
+        if isinstance(column.stream, ImuStream):
+            samples = self._of(column, "values").flatten().flatten().to_numpy().reshape(-1, 6)
+            return block_of(samples)
+        values = self._of(column, "value").drop_null()
+        flat = values.flatten() if pa.types.is_fixed_size_list(values.type) else values
+        return block_of(flat.to_numpy(zero_copy_only=False).reshape(len(values), -1))
+
+    def _video(self, column: Column, stream: VideoStream) -> pa.Array | None:
+        times = self.times[stream.slot]
+        if column.feature is not None:
+            return pa.array(times.capture_ns)
+        depth = self.times.get(self._depth_of.get(stream.slot, ""))
+        evidence: dict[str, Any] = {
+            "host_ns": times.host_ns,
+            "rgb_dup": times.repeated,
+            "rgb_gap": times.gap,
+            "ts_src": times.ts_src,
+        }
+        if depth is not None:
+            evidence |= {"depth_ns": depth.capture_ns, "depth_dup": depth.repeated, "depth_gap": depth.gap}
+        found = evidence.get(column.name.removeprefix(stream.evidence_prefix))
+        if found is None:
+            return None
+        largest = np.iinfo(column.type.to_pandas_dtype()).max
+        return pa.array(np.minimum(found.astype(np.int64), largest), column.type)
+
+    def _sampled(self, column: Column, stream: VectorStream | MatrixStream) -> pa.Array | None:
+        stamps = self._stamps(column)
+        if stamps.null_count == self._rows:
+            return None
+        if column.name == stream.stamp_column:
+            return stamps.fill_null(0)
+        values = self._of(column, "value")
+        if not pa.types.is_fixed_size_list(values.type):
+            return values.fill_null(column.placeholder)
+        # The journal has zeros below the rows without a sample: they are the placeholder.
+        flat = values.values.slice(values.offset * column.type.list_size, self._rows * column.type.list_size)
+        return pa.FixedSizeListArray.from_arrays(flat, type=column.type)
+
+    def _trajectory(self, column: Column, stream: TrajectoryStream) -> pa.Array | None:
+        stamps = self._of(column, "ns")
+        if column.name == stream.column:
+            return _unless_empty(self._of(column, "points"))
+        # One stamp in the episode decides for all of it; without any there is no such column.
+        return stamps if pc.any(pc.not_equal(stamps.flatten(), 0)).as_py() else None
+
+    def _stamps(self, column: Column) -> pa.Array:
+        return self._of(column, "host_ns")
+
+    def _of(self, column: Column, name: str) -> pa.Array:
+        found = self._journal.column(f"{self._index[id(column.stream)]}.{name}")
+        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
-def _capture_ns(journal: pa.Table, video: VideoStream) -> tuple[NDArray[np.int64], int | None]:
-    """A slot's capture times, host monotonic ns, and the residual of the fit where there was one."""
-    slot = video.slot
-    host = _numpy(journal, f"{slot}/host_ns", np.int64)
-    capture = pc.coalesce(journal.column(f"{slot}/capture_ns"), journal.column(f"{slot}/host_ns"))
-    plain = capture.combine_chunks().to_numpy(zero_copy_only=False).astype(np.int64)
-    seq, device = journal.column(f"{slot}/seq"), journal.column(f"{slot}/device_ns")
-    if video.clock != "device" or seq.null_count or device.null_count:
-        return plain, None
-    seqs = _numpy(journal, f"{slot}/seq", np.int64)
-    new = ~_numpy(journal, f"{slot}/repeated", np.bool_)
-    new[1:] &= np.diff(seqs) > 0
-    new[0] = True
-    fit = fit_clock(seqs[new], _numpy(journal, f"{slot}/device_ns", np.int64)[new], host[new])
-    return fit.at(seqs), fit.residual_max_ns
+def _unless_empty(lists: pa.Array) -> pa.Array | None:
+    return lists if len(lists.flatten()) else None
 
 
-def _evidence(
-    journal: pa.Table, declaration: Declaration, video: VideoStream, captures: dict[str, NDArray[np.int64]]
-) -> dict[str, pa.Array]:
-    kinds = evidence_columns()
-    values: dict[str, NDArray[Any]] = {
-        "host_ns": _numpy(journal, f"{video.slot}/host_ns", np.int64),
-        "rgb_dup": _numpy(journal, f"{video.slot}/repeated", np.bool_),
-        "rgb_gap": _gaps(journal, video.slot),
-        "ts_src": _numpy(journal, f"{video.slot}/ts_src", np.int8),
-    }
-    for depth in declaration.videos:
-        if depth.master == video.slot:
-            values["depth_ns"] = captures[depth.slot]
-            values["depth_dup"] = _numpy(journal, f"{depth.slot}/repeated", np.bool_)
-            values["depth_gap"] = _gaps(journal, depth.slot)
-    return {
-        video.evidence_prefix + name: pa.array(array.astype(np.int64), pa.int64()).cast(kinds[name])
-        for name, array in values.items()
-    }
-
-
-def _gaps(journal: pa.Table, slot: str) -> NDArray[np.int64]:
-    """Frames missing before each frame, by the device's numbers; 0 where it gives none."""
-    column = journal.column(f"{slot}/seq")
-    gaps = np.zeros(journal.num_rows, np.int64)
-    if column.null_count == 0 and journal.num_rows > 1:
-        gaps[1:] = np.maximum(np.diff(_numpy(journal, f"{slot}/seq", np.int64)) - 1, 0)
-    return gaps
-
-
-def _block(journal: pa.Table, column: Column, array: pa.Array) -> Block | None:
-    if isinstance(column.stream, MatrixStream) or f"{column.name}/has" not in journal.column_names:
-        return None
-    if isinstance(column.stream, ImuStream):
-        samples = array.flatten().flatten().to_numpy(zero_copy_only=False).reshape(-1, 6)
-    else:
-        has = _numpy(journal, f"{column.name}/has", np.bool_)
-        flat = array.flatten() if pa.types.is_fixed_size_list(array.type) else array
-        samples = flat.to_numpy(zero_copy_only=False).reshape(len(array), -1)[has]
-    return block_of(samples) if len(samples) else None
-
-
-def _numpy(journal: pa.Table, name: str, dtype: Any) -> NDArray[Any]:
-    found: NDArray[Any] = _chunk(journal, name).to_numpy(zero_copy_only=False)
-    return found.astype(dtype, copy=True)
-
-
-def _chunk(journal: pa.Table, name: str) -> pa.Array:
-    column = journal.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def _zeros(kind: pa.DataType, rows: int) -> pa.Array:
-    if pa.types.is_fixed_size_list(kind):
-        values = np.zeros(rows * kind.list_size, kind.value_type.to_pandas_dtype())
-        return pa.FixedSizeListArray.from_arrays(pa.array(values, kind.value_type), kind.list_size)
-    return pa.array(np.zeros(rows, kind.to_pandas_dtype()), kind)
+def count_repeats(times: Mapping[str, FrameTimes]) -> dict[str, int]:
+    """``<slot>_repeat_count`` of every slot, from the rows themselves."""
+    return {f"{slot}_repeat_count": int(found.repeated.sum()) for slot, found in times.items()}

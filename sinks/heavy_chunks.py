@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +37,16 @@ class RowGroup:
     def end(self) -> int:
         """The place in the file behind the group."""
         return max(offset + sum(page[0] for page in pages) for offset, pages in self.columns.values())
+
+    def fits(self, start: int, size: int) -> bool:
+        """Whether the group can stand in a file of ``size`` bytes from ``start`` on, a page a row."""
+        return self.rows > 0 and all(
+            offset >= start
+            and len(pages) == self.rows
+            and all(content > 0 and plain > 0 and values > 0 for content, plain, values in pages)
+            and offset + sum(content for content, _plain, _values in pages) <= size
+            for offset, pages in self.columns.values()
+        )
 
     def cut(self, rows: int) -> RowGroup:
         """The group's first rows; a page is a row, so nothing has to be written again."""
@@ -82,8 +91,6 @@ class HeavyChunks:
             self._offset += sum(len(page.content) for page in pages)
             pages.clear()
         self._file.flush()
-        # Synced as it grows: otherwise the commit would wait for the whole take to reach the disk.
-        os.fdatasync(self._file.fileno())
         self._index.write(json.dumps({"rows": rows, "columns": columns}).encode() + b"\n")
         self._index.flush()
 
@@ -95,8 +102,8 @@ class HeavyChunks:
         self._index.close()
 
 
-def read_row_groups(folder: Path) -> list[RowGroup]:
-    """The groups that are whole on disk; a line that was cut off ends them.
+def read_row_groups(folder: Path, columns: Sequence[str]) -> list[RowGroup]:
+    """The groups that are whole on disk; a line that was cut off, or is not of these columns, ends them.
 
     Raises:
         CorruptFileError: the index is too large to be one.
@@ -108,6 +115,7 @@ def read_row_groups(folder: Path) -> list[RowGroup]:
         raise CorruptFileError(index, f"over {MAX_INDEX_BYTES} bytes")
     size = data.stat().st_size if data.exists() else 0
     groups: list[RowGroup] = []
+    start = len(MAGIC)
     for line in index.read_bytes().splitlines():
         try:
             found = json.loads(line)
@@ -118,9 +126,10 @@ def read_row_groups(folder: Path) -> list[RowGroup]:
                     for name, (at, pages) in found["columns"].items()
                 },
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             break
-        if group.end > size or any(len(pages) != group.rows for _at, pages in group.columns.values()):
+        if set(group.columns) != set(columns) or not group.fits(start, size):
             break
+        start = group.end
         groups.append(group)
     return groups

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from episodes.declaration import Declaration
-from episodes.staging import ClockPair
+from episodes.errors import ContractError, EpisodeError
+from episodes.staging import MANIFEST, ClockPair, read_manifest
+from episodes.streams import MatrixStream, VideoStream
+from operators.cells import Tick
+from operators.oldest_frame import TickFrame
 from operators.rows import Row
-from sinks.encoders import EncoderPlan
+from sinks.background_sync import BackgroundSync
+from sinks.durable import DISK
+from sinks.encoders import EncoderPlan, staged_video
+from sinks.heavy_chunks import HEAVY_FILE, HeavyChunks
+from sinks.journal import JOURNAL_FILE, JournalFile
+from sinks.journal_columns import frame_stamps
+from sinks.row_thread import RowThread
+from sinks.video_writer import VideoResult, VideoWriter
 
 __all__ = ["SlotLive", "TakeWriter"]
+
+FLUSH_S = 0.5
+"""Queue, encoder and fragment, or queue and row group, together stay within the second that a kill may cost."""
+JOURNAL_BOUND_S = 10.0
+"""Light rows are small: a disk that stalls for seconds need not end a take."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotLive:
-    """How a slot's encoder fares: share of time it was busy since the last look (0 to 1), frames waiting, of how many."""
+    """How a slot's encoder fares.
+
+    Attributes:
+        load: share of the time since the last look that it was busy, 0 to 1. waiting: frames in its queue.
+        bound: frames that may wait.
+    """
 
     load: float
     waiting: int
@@ -33,8 +60,8 @@ class TakeWriter:
         counters: the running counters, as keys of ``drop_stats``; called twice a second, on a thread of the writer.
         on_failure: told once, on a thread of the writer, in words, that the take has to end.
 
-    Attributes:
-        last_row: index of the newest row that was taken; -1 before the first.
+    Raises:
+        EpisodeError: the folder is not a reserved one.
     """
 
     def __init__(
@@ -49,28 +76,185 @@ class TakeWriter:
         counters: Callable[[], Mapping[str, int]] = dict,
         on_failure: Callable[[str], None] = lambda _message: None,
     ) -> None:
-        raise NotImplementedError
+        self._staging = staging
+        self._blocking = blocking
+        self._on_failure = on_failure
+        self._failure_lock = threading.Lock()
+        self._failed = self._closed = False
+        self._last_row = -1
+        self._results: dict[str, VideoResult] = {}
+        self._claim(declaration, plan, clock, frame_sizes)
+        streams = declaration.streams
+        half = max(4, round(FLUSH_S * declaration.fps))
+        self._bound = half
+        videos = [(index, stream.slot) for index, stream in enumerate(streams) if isinstance(stream, VideoStream)]
+        matrices = [(index, stream) for index, stream in enumerate(streams) if isinstance(stream, MatrixStream)]
+        self._matrix_places = [index for index, _stream in matrices]
+        self._matrix_names = [stream.column for _index, stream in matrices]
+        self._journal_file = JournalFile(staging, declaration, clock.mono_ns, counters)
+        self._heavy_file = HeavyChunks(staging, [stream for _i, stream in matrices], half) if matrices else None
+        self._videos: list[tuple[int, VideoWriter]] = []
+        for index, slot in videos:
+            height, width = frame_sizes[slot]
+            settings = plan.of(slot)
+            writer = VideoWriter(
+                staged_video(staging, slot, settings),
+                slot,
+                settings,
+                declaration.fps,
+                height,
+                width,
+                queue_bound=half,
+                blocking=blocking,
+                on_error=self._video_failed,
+            )
+            self._videos.append((index, writer))
+        self._journal: RowThread[tuple[Tick, Sequence[Any]]] = RowThread(
+            "journal",
+            self._journal_file.append,
+            bound=max(half, round(JOURNAL_BOUND_S * declaration.fps)),
+            interval_s=FLUSH_S,
+            on_error=lambda error: self._fail(f"the journal cannot be written: {error}"),
+        )
+        self._heavy: RowThread[list[NDArray[np.float32] | None]] | None = None
+        if self._heavy_file is not None:
+            self._heavy = RowThread(
+                "matrices",
+                self._write_matrices,
+                bound=half,
+                interval_s=0.0,
+                on_error=lambda error: self._fail(f"the force matrices cannot be written: {error}"),
+            )
+        self._sync = BackgroundSync(
+            [writer.path for _index, writer in self._videos] + [staging / JOURNAL_FILE, staging / HEAVY_FILE]
+        )
 
     @property
     def last_row(self) -> int:
-        raise NotImplementedError
+        """Index of the newest row that was taken; -1 before the first."""
+        return self._last_row
 
     def write(self, row: Row) -> bool:
         """Take a row, on the tick thread; its values are those of ``declaration.streams``, in order.
 
-        Never blocks unless ``blocking``. False: a queue is full or a file has failed; nothing of the row was taken, and the
-        take has to end.
+        Never blocks unless ``blocking``. False: a queue is full or a file has failed; nothing of the row was taken, and
+        the take has to end.
+
+        Raises:
+            ContractError: a video slot without a frame.
         """
-        raise NotImplementedError
+        if not self._has_room():
+            return False
+        kept = list(row.values)
+        frames = []
+        for index, writer in self._videos:
+            shown = kept[index]
+            if not isinstance(shown, TickFrame):
+                raise ContractError(f"{writer.slot}: row {row.tick.index} has no frame; every row needs one")
+            frames.append((writer, shown.frame))
+            kept[index] = frame_stamps(shown)
+        matrices: list[NDArray[np.float32] | None] = []
+        for index in self._matrix_places:
+            sample: Any = kept[index]
+            matrices.append(None if sample is None else sample.value)
+            kept[index] = None if sample is None else sample.host_ns
+        for writer, frame in frames:
+            if not writer.write(frame):
+                # It failed just now. The others have one frame more; the commit cuts them to what is whole.
+                return False
+        if self._heavy is not None:
+            self._heavy.put(matrices)
+        self._journal.put((row.tick, kept))
+        self._last_row = row.tick.index
+        return True
 
     def live(self) -> dict[str, SlotLive]:
         """Every slot's encoder, now."""
-        raise NotImplementedError
+        return {writer.slot: SlotLive(writer.load(), writer.waiting, self._bound) for _index, writer in self._videos}
 
     def close(self) -> None:
         """Work off what waits, and finish all files; then `sinks.commit.commit_staging` can have them. Idempotent."""
-        raise NotImplementedError
+        if self._closed:
+            return
+        self._closed = True
+        self._sync.close()
+        self._end_threads()
+        for _index, writer in self._videos:
+            self._results[writer.slot] = writer.close()
+        manifest = read_manifest(self._staging)
+        if manifest is not None:
+            closed = {slot: result.frames for slot, result in self._results.items() if result.error is None}
+            text = msgspec.structs.replace(manifest, closed=closed).to_json()
+            DISK.replace(self._staging / MANIFEST, text)
 
     def abort(self) -> None:
         """End at once; the files are of no use. Idempotent."""
-        raise NotImplementedError
+        if self._closed:
+            return
+        self._closed = True
+        self._sync.close()
+        for _index, writer in self._videos:
+            writer.abort()
+        self._end_threads()
+
+    def _claim(
+        self, declaration: Declaration, plan: EncoderPlan, clock: ClockPair, sizes: Mapping[str, tuple[int, int]]
+    ) -> None:
+        """Write into the manifest all that a rebuild needs."""
+        manifest = read_manifest(self._staging)
+        if manifest is None or manifest.state != "recording" or manifest.clock is not None:
+            raise EpisodeError(f"{self._staging} is not reserved for a new take; reserve a number first")
+        slots = [video.slot for video in declaration.videos]
+        missing = [slot for slot in slots if slot not in sizes]
+        if missing:
+            raise ContractError(f"the picture size of {', '.join(missing)} is not known")
+        claimed = msgspec.structs.replace(
+            manifest,
+            declaration=declaration,
+            clock=clock,
+            sizes={slot: sizes[slot] for slot in slots},
+            extensions={slot: plan.of(slot).extension for slot in slots},
+            video_codec=plan.as_json() if slots else {},
+        )
+        DISK.make_folder(self._staging / "videos")
+        DISK.replace(self._staging / MANIFEST, claimed.to_json())
+
+    def _has_room(self) -> bool:
+        if self._failed or self._closed:
+            return False
+        if self._blocking:
+            return self._journal.wait_for_room() and (self._heavy is None or self._heavy.wait_for_room())
+        return (
+            self._journal.has_room()
+            and (self._heavy is None or self._heavy.has_room())
+            and all(writer.has_room() for _index, writer in self._videos)
+        )
+
+    def _write_matrices(self, rows: list[list[NDArray[np.float32] | None]]) -> None:
+        assert self._heavy_file is not None
+        for matrices in rows:
+            self._heavy_file.append(dict(zip(self._matrix_names, matrices, strict=True)))
+
+    def _end_threads(self) -> None:
+        if self._heavy is not None and self._heavy_file is not None:
+            self._heavy.close()
+            self._end_file(self._heavy_file.close, "the force matrices")
+        self._journal.close()
+        self._end_file(self._journal_file.note_counters, "the journal")
+        self._end_file(self._journal_file.close, "the journal")
+
+    def _end_file(self, end: Callable[[], None], what: str) -> None:
+        try:
+            end()
+        except (OSError, ValueError) as error:
+            self._fail(f"{what} cannot be written: {error}")
+
+    def _video_failed(self, slot: str, error: Exception) -> None:
+        self._fail(f"{slot}: its encoder has failed: {error}")
+
+    def _fail(self, message: str) -> None:
+        with self._failure_lock:
+            if self._failed:
+                return
+            self._failed = True
+        self._on_failure(message)

@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 from episodes.errors import TaskBusyError
 from episodes.paths import TaskPaths
 from sinks.durable import DISK, Disk
-from sinks.roll_forward import settle
+from sinks.roll_forward import Settled, settle
 
 __all__ = ["task_lock"]
 
@@ -19,14 +19,15 @@ WAIT_S = 30.0
 
 
 @contextmanager
-def task_lock(paths: TaskPaths, *, disk: Disk = DISK, wait_s: float = WAIT_S) -> Iterator[None]:
+def task_lock(paths: TaskPaths, *, disk: Disk = DISK, wait_s: float = WAIT_S) -> Iterator[list[Settled]]:
     """Hold the task's lock, between processes and threads; not re-entrant.
 
-    Before anything else, what earlier holders had decided is carried out: a prepared take is rolled forward, an aborted or
-    finished one removed (`sinks.roll_forward.settle`). So what is read under the lock is never halfway.
+    Before anything else, what earlier holders had decided is carried out: a prepared take is rolled forward, an aborted
+    or finished one removed (`sinks.roll_forward.settle`). So what is read under the lock is never halfway. It gives
+    what was settled.
 
     Raises:
-        TaskBusyError: another process held it for ``wait_s``. CorruptFileError: a prepared take's files are damaged.
+        TaskBusyError: another process held it for ``wait_s``.
     """
     disk.make_folders(paths.lock.parent)
     lock = FileLock(paths.lock)
@@ -37,7 +38,6 @@ def task_lock(paths: TaskPaths, *, disk: Disk = DISK, wait_s: float = WAIT_S) ->
             f"{paths.task_dir}: another process has held the task's lock for {wait_s:.0f} s; end it, then try again"
         ) from error
     try:
-        settle(paths, disk)
-        yield
+        yield settle(paths, disk)
     finally:
         lock.release()
