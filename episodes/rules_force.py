@@ -57,7 +57,8 @@ def _check_length(view: EpisodeView, name: str) -> None:
     try:
         with pq.ParquetFile(view.path) as file:
             meta = file.metadata
-            leaves = [meta.schema.column(i).path.split(".")[0] for i in range(meta.num_columns)]
+            # A leaf's path is the column, itself with dots, and .list.element or the like.
+            leaves = [meta.schema.column(i).path.partition(".list.")[0] for i in range(meta.num_columns)]
             if leaves.count(name) != 1:
                 return
             leaf = leaves.index(name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
+import av.logging
 
 from episodes.depth_codec import CODE_MAX
 from episodes.errors import EpisodeError
@@ -16,9 +18,6 @@ from episodes.views import EpisodeView
 __all__ = ["check_videos"]
 
 KEY_FRAMES = 15
-GRID_S = 1e-4
-MKV_GRID_S = 6e-4
-"""Matroska stamps are whole milliseconds, so half of one is right."""
 BEYOND_SHARE = 0.001
 _COLOUR = (
     "yuv420p",
@@ -89,21 +88,19 @@ def _check_grid(view: EpisodeView, slot: str, path: Path, found: VideoInfo) -> N
     fps = float(own) if isinstance(own, (int, float)) and 0 < own <= 1000 else view.fps
     if fps is None or not found.frames:
         return
-    off = np.abs(found.times_s - np.arange(found.frames) / fps)
-    if off.max() > (MKV_GRID_S if path.suffix == ".mkv" else GRID_S):
-        at = int(np.argmax(off))
-        view.add(
-            "video.grid", path, f"frame {at} is shown at {found.times_s[at]:.6f} s, not {at / fps:.6f}", view.milder
-        )
+    at = found.first_off_grid(fps)
+    if at is not None:
+        shown = f"frame {at} is shown at {found.times_s[at]:.6f} s, not {at / fps:.6f}"
+        view.add("video.grid", path, shown, view.milder)
 
 
 def _check_frames(view: EpisodeView, path: Path, kind: Literal["rgb", "depth"], found: VideoInfo) -> None:
     """Decode: all frames where deep, else the first, and how much depth lies at the end of the codes."""
     coded = kind == "depth" and found.pix_fmt == "gray12le"
     count = found.frames if view.task.deep else min(1, found.frames)
-    beyond, worst = 0, 0.0
+    beyond, worst, said = 0, 0.0, None
     try:
-        with VideoReader(path, kind=kind) as reader:
+        with _decoder_errors() as errors, VideoReader(path, kind=kind) as reader:
             for i in range(count):
                 if coded:
                     share = float((reader.codes(i) >= CODE_MAX).mean())
@@ -111,12 +108,33 @@ def _check_frames(view: EpisodeView, path: Path, kind: Literal["rgb", "depth"], 
                     worst = max(worst, share)
                 else:
                     reader[i]
+                if errors and said is None:
+                    said = f"frame {i} is damaged: {errors[0][2].strip()}"
     except EpisodeError as error:
         view.add("video.decode", path, str(error).removeprefix(f"{path}: "))
+    else:
+        if said is not None:
+            view.add("video.decode", path, said)
     if beyond:
         view.add(
             "depth.beyond", path, f"{beyond} of {count} frames have depth beyond 5 m, up to {worst:.1%} of a frame"
         )
+
+
+@contextmanager
+def _decoder_errors() -> Iterator[list[tuple[int, str, str]]]:
+    """What the decoders of this thread report as errors.
+
+    FFmpeg's FFV1 decoder notes a slice whose checksum is wrong, paints the frame before over it, and goes on: the
+    damage is only ever in its log.
+    """
+    before = av.logging.get_level()
+    av.logging.set_level(av.logging.ERROR)
+    try:
+        with av.logging.Capture(True) as errors:
+            yield errors
+    finally:
+        av.logging.set_level(before)
 
 
 def _declared_slots(view: EpisodeView) -> list[str]:

@@ -101,6 +101,8 @@ def _validate_episode(task: TaskView, number: EpisodeNumber) -> None:
     if number in task.row_numbers or number in task.shards.rows:
         _read_row(view)
     if not _read_data(view):
+        # Sums over all episodes cannot be judged any more.
+        task.whole = False
         return
     task.seen_columns.update(view.columns)
     task.seen_slots.update(view.episode.slots)

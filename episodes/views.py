@@ -29,7 +29,7 @@ class TaskView:
     """A task whose info.json was read.
 
     Attributes:
-        whole: every episode is looked at, so sums over all of them can be judged.
+        whole: every episode was looked at and read, so sums over all of them can be judged.
         seen_columns, seen_slots: of the episodes that were looked at. raw_rows: rows of their files.
         imu_samples: of them. deep: every frame and matrix is decoded.
     """

@@ -131,9 +131,9 @@ def test_the_reader_gives_unwrapped_stamps_and_leaves_whole_ones(tmp_path: Path)
         whole[4:] += 4_680_000_000
         parts.set("hardware_ns", whole.astype(np.int32) if k == 0 else whole, pa.int64())
     task = open_task(builder.write())
-    cut, whole = task.episode(0), task.episode(1)
+    cut, uncut = task.episode(0), task.episode(1)
     assert np.diff(cut.hardware_ns).tolist()[:3] == [50_000_000] * 3
-    assert np.diff(whole.hardware_ns).tolist()[3] == 4_730_000_000
+    assert np.diff(uncut.hardware_ns).tolist()[3] == 4_730_000_000
     assert cut.rows(["hardware_ns"])["hardware_ns"].to_pylist() == cut.hardware_ns.tolist()
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -312,10 +313,10 @@ def test_links_out_of_the_task_are_refused(builder: TaskBuilder, tmp_path: Path,
     places[what].rename(outside)
     places[what].symlink_to(outside)
     episode = open_task(path).episode(0)
+    asked = {"data": episode.rows, "row": lambda: episode.row, "video": lambda: episode.video("head_rgb")}
+    ask: Callable[[], object] = asked[what]
     with pytest.raises(CorruptFileError, match="leaves the task directory"):
-        _ = {"data": lambda: episode.rows(), "row": lambda: episode.row, "video": lambda: episode.video("head_rgb")}[
-            what
-        ]()
+        ask()
 
 
 def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(builder: TaskBuilder) -> None:
