@@ -19,8 +19,8 @@ AGE_STALE_S = 1.0
 """A second without a frame is silence (`flows.session.SessionOptions.silence_s`)."""
 DISK_LOW_MINUTES = 10.0
 FPS_SHORT = 0.9
-COLUMN_WIDTH = 40
-"""Of one entry in the list of columns that are not video."""
+RATE_WIDTH = 10
+"""Of a column's rate in the list of columns that are not video, with the space around it."""
 WIDE = 100
 """Terminal width from which words are written out and loads are drawn."""
 BAR_CELLS = 10
@@ -142,18 +142,20 @@ class LiveTable:
         columns = self._view.columns
         if not columns:
             return None
-        abreast = max(1, width // COLUMN_WIDTH)
+        names = [column.column.removeprefix("observation.") for column in columns]
+        longest = min(max(map(len, names)), width - RATE_WIDTH)
+        abreast = max(1, width // (longest + RATE_WIDTH))
         grid = Table.grid(padding=(0, 1))
         for _ in range(abreast):
-            grid.add_column(no_wrap=True, overflow="ellipsis", max_width=COLUMN_WIDTH - 10, style="dim")
+            grid.add_column(no_wrap=True, overflow="ellipsis", max_width=longest, style="dim")
             grid.add_column(no_wrap=True, justify="right", min_width=6)
             grid.add_column()
         for first in range(0, len(columns), abreast):
             cells: list[RenderableType] = []
-            for column in columns[first : first + abreast]:
-                cells += [Text(column.column.removeprefix("observation.")), _rate(column), ""]
+            for name, column in zip(names[first:], columns[first : first + abreast], strict=False):
+                cells += [Text(name), _rate(column), ""]
             grid.add_row(*cells)
-        return Group(Text(), grid)
+        return Group(Text(), grid, Text())
 
     def _key_line(self) -> RenderableType:
         state = self._view.state
@@ -177,6 +179,8 @@ def _clock(seconds: float) -> str:
 
 
 def _disk(view: LiveView) -> Text:
+    if view.disk_minutes is None and not view.disk_free:
+        return Text()  # nobody has looked yet
     if view.disk_minutes is None:
         return Text(f"{view.disk_free / GIB:.1f} GiB free")
     low = view.disk_minutes < DISK_LOW_MINUTES

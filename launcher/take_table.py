@@ -85,8 +85,8 @@ def _slots(summary: TakeSummary) -> RenderableType:
 
 
 def _losses(summary: TakeSummary) -> RenderableType | None:
-    # Times stand in the table above.
-    shown = {key: n for key, n in summary.drop_stats.items() if n and not key.endswith(("_ms", "_ns"))}
+    told = ("_ms", "_ns", "_repeat_count", "tick_skip_count")  # these stand in the table already
+    shown = {key: n for key, n in summary.drop_stats.items() if n and not key.endswith(told)}
     if not shown:
         return None
     words = ", ".join(f"{printable(key)} {value}" for key, value in sorted(shown.items()))
