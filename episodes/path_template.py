@@ -16,9 +16,9 @@ NUMBERS = ("c", "f")
 _PATTERNS = {
     "c": r"(?P<c>[0-9]{1,9})",
     "f": r"(?P<f>[0-9]{1,9})",
-    "image_key": r"(?P<image_key>[^./][^/]*)",
+    "image_key": r"(?P<image_key>[^./\n][^/\n]*)",
     # Whatever stands behind the number: a half-written file still takes its number.
-    "ext": r"(?P<ext>[^/]+)",
+    "ext": r"(?P<ext>[^/\n]+)",
 }
 
 
@@ -52,6 +52,10 @@ class PathTemplate:
         Folders are listed only where something of their names is not known.
         """
         yield from _walk(str(root), self._parts, known, {})
+
+    def numbers(self, root: Path, chunks_size: int) -> set[int]:
+        """The numbers c · chunks_size + f of every path below ``root`` that has this form."""
+        return _numbers(str(root), self._parts, {}, chunks_size)
 
 
 class _Part:
@@ -128,3 +132,24 @@ def _walk(
             yield from _walk(f"{folder}/{name}", rest, known, {**found, **match.groupdict()})
         else:
             yield {**found, **match.groupdict()}
+
+
+def _numbers(folder: str, parts: tuple[_Part, ...], known: dict[str, int | str], size: int) -> set[int]:
+    part, rest = parts[0], parts[1:]
+    if not part.fields:
+        return _numbers(f"{folder}/{part.text.format()}", rest, known, size)
+    names = names_in(folder)
+    if not rest and part.fields[0] == "f" and "c" in known:
+        # Thousands of names in one folder: one search over all of them, not a match for each.
+        found = re.findall(rf"^{part.pattern({}).pattern}$", "\n".join(names), re.MULTILINE)
+        first = int(known["c"]) * size
+        return {first + int(f if isinstance(f, str) else f[0]) for f in found}
+    numbers: set[int] = set()
+    match_name = part.pattern({}).fullmatch
+    for name in names:
+        match = match_name(name)
+        if match is None:
+            continue
+        at = {**known, **match.groupdict()}
+        numbers |= _numbers(f"{folder}/{name}", rest, at, size) if rest else {int(at["c"]) * size + int(at["f"])}
+    return numbers

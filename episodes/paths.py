@@ -165,8 +165,7 @@ class TaskPaths:
         return staged.union(self._scan(self._data), self._scan(self._video), self._scan(self._row))
 
     def _scan(self, template: PathTemplate) -> set[int]:
-        size = self.chunks_size
-        return {min(int(at["c"]) * size + int(at["f"]), MAX_K) for at in template.scan(self.task_dir)}
+        return {min(k, MAX_K) for k in template.numbers(self.task_dir, self.chunks_size)}
 
     def _path(self, template: PathTemplate, number: EpisodeNumber, **values: str) -> Path:
         c, f = number.chunk_file(self.chunks_size)
