@@ -13,7 +13,7 @@ from sources.virtual.world import World
 
 __all__ = ["rig"]
 
-HEAD_HEIGHT, HEAD_WIDTH = 320, 480
+HEAD_HEIGHT, HEAD_WIDTH = 256, 384
 
 
 def rig(

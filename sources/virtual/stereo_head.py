@@ -26,7 +26,7 @@ DRIFT_PPM = 20
 
 
 def virtual_stereo_head(
-    world: World, *, key: str, fps: float = 30.0, height: int = 320, width: int = 480
+    world: World, *, key: str, fps: float = 30.0, height: int = 256, width: int = 384
 ) -> rx.Observable[Event]:
     """The head of the world, on the ports of `sources.device_ports`.
 
