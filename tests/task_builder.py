@@ -139,7 +139,7 @@ def trajectory_spec(frame: str, role: str, rig: int | None = None, slot: str | N
     }
 
 
-@dataclass
+@dataclass(repr=False)
 class EpisodeParts:
     """One episode, before it is written: change what the test is about.
 
@@ -166,7 +166,7 @@ class EpisodeParts:
         self.columns[name] = pa.array(values, self.columns[name].type)
 
 
-@dataclass
+@dataclass(repr=False)
 class TaskBuilder:
     """A task directory of a small rig: two colour slots, depth, a glove, a gripper, two trajectories, IMU, evidence."""
 

@@ -14,7 +14,7 @@ from operators.cells import Tick
 from operators.events import Frame
 from operators.oldest_frame import TickFrame
 
-__all__ = ["START_S", "S", "Picture", "frame_of", "name_of", "play"]
+__all__ = ["START_S", "Picture", "S", "frame_of", "name_of", "play"]
 
 S = 1_000_000_000
 START_S = 200
@@ -101,6 +101,6 @@ def _tick(index: int, second: int) -> Tick:
 def _value(notification: object) -> Any:
     assert isinstance(notification, Notification)
     if notification.kind == "N":
-        value = notification.value  # type: ignore[attr-defined]
+        value = notification.value
         return [name_of(item) for item in value] if isinstance(value, list) else name_of(value)
     return "|" if notification.kind == "C" else "X"

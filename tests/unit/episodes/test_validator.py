@@ -908,3 +908,10 @@ def test_a_report_says_all_of_itself_in_json(tmp_path: Path) -> None:
     assert said["ok"] is False
     assert said["counts"] == {"error": 1, "warning": 0, "info": 0}
     assert said["findings"][0]["rule"] == "data.status"
+
+
+def test_the_page_of_the_rules_is_the_table_of_the_rules() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "validation.md").read_text(encoding="utf-8")
+    for rule in RULES.values():
+        assert f"| `{rule.id}` | {rule.severity} | {rule.holds} | {rule.remedy} |\n" in page
+    assert page.count("| `") == len(RULES)

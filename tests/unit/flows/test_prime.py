@@ -71,9 +71,8 @@ def test_frames_captured_before_the_start_do_not_count() -> None:
     slots = Slots()
     slots.a.put(frame(0, host_ns=99))
     slots.a.put(frame(1, host_ns=150, capture_ns=99))
-    assert len(slots.a.kept) == 0
     slots.a.put(frame(2, host_ns=100))
-    assert [kept.seq for kept in slots.a.kept] == [2]
+    assert [number(kept) for kept in slots.a.kept] == [2]
 
 
 def test_the_gate_stays_shut_until_a_depth_frame_belongs_to_a_colour_frame() -> None:
