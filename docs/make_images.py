@@ -17,6 +17,7 @@ from episodes.episode import Episode
 from episodes.reader import open_task
 from flows.session import Session
 from launcher.live_table import live_table
+from launcher.logs import log_to_stderr
 from launcher.take_table import take_table
 from rigs.registry import load_rig
 
@@ -24,7 +25,9 @@ IMAGES = Path(__file__).parent / "images"
 SECONDS = 12.0
 SHOWN_AFTER_S = 7.0
 WIDTH = 112
-TILE = (320, 240)
+TILE_WIDTH = 216
+MOMENTS = 4
+GAP: NDArray[np.uint8] = np.full((TILE_WIDTH * 2, 4, 3), 32, np.uint8)
 FAR_MM = 2500
 FONT = "Fira Code, Menlo, Consolas, DejaVu Sans Mono"
 
@@ -32,6 +35,7 @@ FONT = "Fira Code, Menlo, Consolas, DejaVu Sans Mono"
 def main() -> None:
     """Record, and write live_table.svg, take_summary.svg and streams.png."""
     IMAGES.mkdir(exist_ok=True)
+    log_to_stderr(verbose=False)
     with tempfile.TemporaryDirectory() as folder:
         rig = load_rig("demo")
         with Session(rig, Path(folder), "pour water") as session:
@@ -43,7 +47,7 @@ def main() -> None:
             episode = open_task(session.task_dir).episode(summary.k)
         write_svg("live_table", live_table(view, rig_fps=float(rig.fps), seconds=SECONDS), "rigflow record demo")
         write_svg("take_summary", take_table(summary), "rigflow record demo")
-        cv2.imwrite(str(IMAGES / "streams.png"), contact_sheet(episode))
+        cv2.imwrite(str(IMAGES / "streams.png"), contact_sheet(episode), [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 def write_svg(name: str, shown: RenderableType, title: str) -> None:
@@ -56,13 +60,29 @@ def write_svg(name: str, shown: RenderableType, title: str) -> None:
 
 
 def contact_sheet(episode: Episode) -> NDArray[np.uint8]:
-    """One row of pictures a slot, from five moments: [height, width, 3] uint8, bgr."""
-    moments = np.linspace(episode.length * 0.1, episode.length * 0.9, 5).astype(int).tolist()
-    rows = []
+    """A line of pictures a slot, from a few rows of the take: [height, width, 3] uint8, bgr."""
+    moments = np.linspace(episode.length * 0.1, episode.length * 0.9, MOMENTS).astype(int).tolist()
+    lines: list[NDArray[np.uint8]] = []
     for slot in episode.slots:
-        tiles = [labelled(picture(episode, slot, i), slot if n == 0 else "", i) for n, i in enumerate(moments)]
-        rows.append(np.hstack(tiles))
-    return np.vstack(rows)
+        tiles = [tile(picture(episode, slot, i)) for i in moments]
+        lines += [caption(slot, moments), np.hstack([part for one in tiles for part in (one, GAP[: len(one)])])]
+    return np.vstack(lines)
+
+
+def tile(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The picture, as wide as a tile."""
+    height = round(image.shape[0] * TILE_WIDTH / image.shape[1])
+    return np.asarray(cv2.resize(image, (TILE_WIDTH, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def caption(slot: str, rows: list[int]) -> NDArray[np.uint8]:
+    """A bar with the slot's name over the first tile and the row over each."""
+    bar = np.full((22, (TILE_WIDTH + GAP.shape[1]) * len(rows), 3), 32, np.uint8)
+    for n, row in enumerate(rows):
+        left = n * (TILE_WIDTH + GAP.shape[1]) + 4
+        words = f"{slot}   row {row}" if n == 0 else f"row {row}"
+        cv2.putText(bar, words, (left, 15), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (230, 230, 230), 1, cv2.LINE_AA)
+    return bar
 
 
 def picture(episode: Episode, slot: str, i: int) -> NDArray[np.uint8]:
@@ -76,15 +96,6 @@ def picture(episode: Episode, slot: str, i: int) -> NDArray[np.uint8]:
     shown = np.asarray(cv2.applyColorMap(near, cv2.COLORMAP_TURBO), np.uint8)
     shown[mm == 0] = 0
     return shown
-
-
-def labelled(image: NDArray[np.uint8], slot: str, row: int) -> NDArray[np.uint8]:
-    """The picture in the size of a tile, its slot and row written on it."""
-    tile = cv2.resize(image, TILE, interpolation=cv2.INTER_AREA)
-    for colour, thick in (((0, 0, 0), 3), ((255, 255, 255), 1)):
-        cv2.putText(tile, slot, (6, 18), cv2.FONT_HERSHEY_SIMPLEX, 0.5, colour, thick, cv2.LINE_AA)
-        cv2.putText(tile, f"row {row}", (6, TILE[1] - 8), cv2.FONT_HERSHEY_SIMPLEX, 0.45, colour, thick, cv2.LINE_AA)
-    return np.asarray(tile, np.uint8)
 
 
 if __name__ == "__main__":
