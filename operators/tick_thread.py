@@ -24,6 +24,9 @@ class TickThread:
         on_tick: called on this thread with each tick.
         name: of the thread.
         first_due_ns: first deadline, host monotonic, ns; by default one period after the start.
+
+    Raises:
+        ValueError: a rate that never ticks.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class TickThread:
         first_due_ns: int | None = None,
     ) -> None:
         self._fps = fps
+        self._period_ns = TickGrid(0, fps).period_ns
         self._on_tick = on_tick
         self._first_due_ns = first_due_ns
         self._stopping = threading.Event()
@@ -61,7 +65,7 @@ class TickThread:
     def _run(self) -> None:
         first = self._first_due_ns
         if first is None:
-            first = time.monotonic_ns() + round(NS / Fraction(self._fps).limit_denominator(1_000_000))
+            first = time.monotonic_ns() + self._period_ns
         grid = TickGrid(first, self._fps)
         try:
             while not self._stopping.is_set():
