@@ -98,10 +98,8 @@ def row(index: int, streams: tuple[Stream, ...] = FULL) -> Row:
     shown = index - 1 if index % 3 == 2 else index
     host_ns = START_NS + shown * PERIOD_NS
     repeated = shown != index
-    values: list[object] = []
-    for stream in streams:
-        values.append(_value(stream, index, shown, host_ns, repeated))
-    return Row(Tick(index=index, due_ns=at_ns - 1_000, at_ns=at_ns, skipped=2 if index == 4 else 0), tuple(values))
+    values = tuple(_value(stream, index, shown, host_ns, repeated) for stream in streams)
+    return Row(Tick(index=index, due_ns=at_ns - 1_000, at_ns=at_ns, skipped=2 if index == 4 else 0), values)
 
 
 def _value(stream: Stream, index: int, shown: int, host_ns: int, repeated: bool) -> object:
