@@ -130,10 +130,11 @@ class TaskPaths:
     def video_files(self, number: EpisodeNumber) -> list[Path]:
         """Every file that bears the episode's number in any slot, half-written and foreign ones included."""
         c, f = number.chunk_file(self.chunks_size)
-        return sorted(
+        found = (
             self._path(self._video, number, image_key=at["image_key"], ext=at["ext"])
             for at in self._video.scan(self.task_dir, c=c, f=f)
         )
+        return sorted(path for path in found if not path.is_dir())
 
     def stagings(self) -> list[tuple[EpisodeNumber, Path]]:
         """The staging folders of the task, by number."""

@@ -37,7 +37,7 @@ def delete_episode(task_dir: Path, k: int, *, disk: Disk = DISK) -> None:
         shards = Shards(paths)
         # The row first: without it no reader takes what is left for an episode.
         files = [path for path in (paths.episode_row(number), paths.data(number)) if path.is_file()]
-        files += [*paths.videos(number).values(), *shards.videos(number).values()]
+        files += [*paths.video_files(number), *shards.videos(number).values()]
         shared = [path for path in (shards.rows.get(number), shards.data.get(number)) if path is not None]
         if not files and not shared:
             raise EpisodeError(f"{task_dir}: there is no episode {k}; nothing was deleted")

@@ -32,8 +32,9 @@ def reserve(paths: TaskPaths, declaration: Declaration, *, disk: Disk = DISK) ->
 
     Raises:
         TaskBusyError: another recorder works on the task, or the number is already taken.
-        ContractError: fps differs from what the task's first episode fixed.
+        ContractError: fps differs from what the task's first episode fixed, or the declaration could not be written.
     """
+    declaration.check()
     with task_lock(paths, disk=disk):
         info = current_info(paths)
         check_fps(paths, info, declaration)

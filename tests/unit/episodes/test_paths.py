@@ -327,6 +327,7 @@ def test_every_file_with_an_episodes_number_is_found_for_deletion(tmp_path: Path
     folder = tmp_path / "videos/chunk-000/a_rgb"
     for name in ("episode-001.mp4", "episode-001.mkv", "episode-001.mp4.tmp", "episode-010.mp4", "episode-0011.mp4"):
         touch(folder / name)
+    (folder / "episode-001.folder").mkdir()
 
     assert [path.name for path in paths.video_files(EpisodeNumber(1))] == [
         "episode-001.mkv",
