@@ -57,7 +57,8 @@ def rows(ticks: rx.Observable[Tick], channels: Sequence[Channel], fault: Callabl
 
     def subscribe(observer: abc.ObserverBase[Row], scheduler: abc.SchedulerBase | None = None) -> abc.DisposableBase:
         group = CompositeDisposable()
-        cells = [(channel.name, channel.cell) for channel in channels]
+        # Bound once: looking take up for every channel of every row is a tenth of a row's time.
+        cells = [(channel.name, channel.cell, channel.cell.take) for channel in channels]
         waiting: deque[Tick | _Last] = deque()
         lock = threading.RLock()
         busy = False
@@ -69,11 +70,12 @@ def rows(ticks: rx.Observable[Tick], channels: Sequence[Channel], fault: Callabl
 
         def assemble(tick: Tick) -> Row:
             values: list[object] = []
-            for name, cell in cells:
+            append = values.append
+            for name, cell, take in cells:
                 try:
-                    values.append(cell.take(tick, values))
+                    append(take(tick, values))
                 except Exception as error:  # noqa: BLE001 - one channel's failure must not shift the others
-                    values.append(_missing(cell))
+                    append(_missing(cell))
                     tell(name, error, tick)
             return Row(tick, tuple(values))
 

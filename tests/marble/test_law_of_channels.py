@@ -152,10 +152,16 @@ def test_law_of_channels(
             sent.append(beat)
         ticks.on_next(beat)
 
+    inside: list[Row] = []
+
     def on_row(row: Row) -> None:
+        # A re-entrant tick waits until this row is out.
+        assert not inside
+        inside.append(row)
         got.append(row)
         for _ in range(echoes.get(len(got), 0)):
             tick()
+        inside.clear()
 
     def open_rows(*_: Any) -> None:
         channels = [Channel(name, source, cell) for name, source, cell in zip(NAMES, hot, cells, strict=True)]
