@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from operators.cells import Tick, at_ticks
 from operators.events import Frame
 from operators.oldest_frame import TickFrame
 
-__all__ = ["FollowMaster", "follow_master"]
+__all__ = ["FollowMaster", "follow_master", "partner_of"]
 
 
 class FollowMaster:
@@ -76,14 +76,7 @@ class FollowMaster:
         return TickFrame(self._last, repeated=True)
 
     def _partner(self, master: Frame) -> Frame | None:
-        place = None
-        for index, frame in enumerate(self._waiting):
-            if master.frameset is not None and frame.frameset is not None:
-                if frame.frameset == master.frameset:
-                    place = index
-                    break
-            elif frame.best_ns <= master.best_ns:
-                place = index
+        place = partner_of(master, self._waiting)
         if place is None:
             self._drop_passed(master)
             return None
@@ -116,6 +109,18 @@ class FollowMaster:
         self._last = None
         self.dropped = self.repeated = self.late_max_ns = 0
         self.last_host_ns = None
+
+
+def partner_of(master: Frame, frames: Iterable[Frame]) -> int | None:
+    """Number of the frame, in order of arrival, that belongs to the master's; None where none does."""
+    place: int | None = None
+    for index, frame in enumerate(frames):
+        if master.frameset is not None and frame.frameset is not None:
+            if frame.frameset == master.frameset:
+                return index
+        elif frame.best_ns <= master.best_ns:
+            place = index
+    return place
 
 
 follow_master = at_ticks(FollowMaster)
