@@ -93,7 +93,8 @@ class DeviceLink:
             if self._run == run:
                 action()
 
-        source: rx.Observable[Event] = self.flow.source()
+        # Made anew for every attempt: what a failed device left half open is never used again.
+        source: rx.Observable[Event] = rx.defer(lambda _scheduler: self.flow.source())
         self._subscription = source.pipe(
             reconnect(lambda status: current(lambda: self._on_status(status)), back_off_s=self._back_off_s)
         ).subscribe(

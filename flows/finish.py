@@ -20,10 +20,13 @@ class NothingRecordedError(SessionError):
     """A take without a row."""
 
 
-def commit_take(running: RunningTake, declaration: Declaration) -> TakeSummary:
+def commit_take(running: RunningTake, declaration: Declaration, *, asked_ns: int) -> TakeSummary:
     """Finish the files of a take whose last row is made, and make an episode of them.
 
     Where a file failed, the rows that are whole in every file are kept.
+
+    Args:
+        asked_ns: when it was asked for; a take that ended by itself may have waited for that.
 
     Raises:
         NothingRecordedError: there is no row. EpisodeError, SessionError: the staging folder stays, for ``recover``.
@@ -44,7 +47,7 @@ def commit_take(running: RunningTake, declaration: Declaration) -> TakeSummary:
             f"{armed.staging}: run rigflow recover {armed.paths.task_dir}"
         ) from error
     release(armed.staging)
-    commit_s = (time.monotonic_ns() - take.last_row_ns) / 1e9
+    commit_s = (time.monotonic_ns() - max(take.last_row_ns, asked_ns)) / 1e9
     return take_summary(running, committed, task=declaration.task_name, commit_s=commit_s)
 
 

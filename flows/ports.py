@@ -63,7 +63,7 @@ def imu_port(name: str, stream: ImuStream) -> Port:
 
 
 def status_port(stream_id: str, name: str = STATUS_PORT) -> Port:
-    """A status column; it hears every item of the device, and its `operators.events.Status`."""
+    """A status column. It hears the items of port ``name``, by default of all ports, and the device's own status."""
     return Port(name, StatusStream(id=stream_id), lambda _context: DeviceStatus(SILENCE_NS))
 
 

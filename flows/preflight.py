@@ -105,7 +105,7 @@ class Preflight:
         info = current_info(TaskPaths(self._task_dir))
         paths = TaskPaths.of(self._task_dir, info)
         name = self._declaration.task_name
-        if info is not None and info.get("task_name") != name:
+        if info is not None and info.get("task_name", name) != name:
             raise ContractError(
                 f"{self._task_dir}: holds the task {info.get('task_name')!r}, whose name becomes the same directory as "
                 f"{name!r}; name the task otherwise"

@@ -104,6 +104,10 @@ def _not_ready(leader: VideoPort, followers: Sequence[VideoPort], timeout_s: flo
     problem = f"slot {waiting.key} gave no frame within {timeout_s:g} s of the start"
     if waiting.wrong_shape is not None:
         problem += f"; it sends {waiting.wrong_shape} now, {waiting.shape} when the take was armed: start again"
+    elif waiting.stale > 1:
+        problem += (
+            f"; it sent {waiting.stale} frames, all stamped before the start: its capture clock is not the host's"
+        )
     elif link.state != "connected":
         problem += f"; the device is {link.state}" + (f" ({link.reason})" if link.reason else "")
     else:

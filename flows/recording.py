@@ -78,5 +78,5 @@ class RunningTake:
 
 def _writer_failed(take: Take, message: str) -> None:
     """One of the writer's files cannot go on; called on the thread on which it failed."""
-    of_slot = any(port.key in message for port in take.videos)
+    of_slot = any(message.startswith(f"{port.key}:") for port in take.videos)
     take.request_end(EndReason.ENCODER_FAILED if of_slot else EndReason.WRITER_FAILED, message)

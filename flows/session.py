@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
+import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -18,25 +18,15 @@ from episodes.naming import task_dir_name
 from flows.device_link import DeviceLink
 from flows.disk import DiskBudget
 from flows.errors import SessionError
-from flows.event_stream import EventStream
 from flows.finish import NothingRecordedError, commit_take, throw_away
 from flows.interpreter import tuned_for_recording
 from flows.live_view import LiveView, SessionState
 from flows.preflight import ArmedTake, Preflight
 from flows.recording import RunningTake
 from flows.rig import Rig
-from flows.session_events import (
-    Aborted,
-    Armed,
-    Committed,
-    DeviceChanged,
-    EndReason,
-    Failed,
-    Primed,
-    Recording,
-    RecoveredTake,
-    SessionEvent,
-)
+from flows.session_events import EndReason, SessionEvent
+from flows.session_news import SessionNews
+from flows.session_options import SessionOptions
 from flows.session_view import live_view
 from flows.summary import TakeSummary
 from flows.take import Take
@@ -47,32 +37,7 @@ from sinks.reservation import abort_take
 
 __all__ = ["Session", "SessionOptions"]
 
-GIB = 1024**3
-
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOptions:
-    """The numbers of a session.
-
-    Attributes:
-        prime_timeout_s: how long a take waits for a frame of every video slot.
-        drain_s: how long ticks go on after the wish to stop.
-        disk_reserve: bytes that always stay free; a take that reaches it is ended and saved. disk_warning: bytes above
-            the reserve below which the operator is warned.
-        silence_s: a device that sends nothing for so long is shown as silent.
-        gap_min_ms: what counts as a hole between frames.
-        app_version: written into info.json; by default that of the installed distribution.
-    """
-
-    prime_timeout_s: float = 5.0
-    drain_s: float = 1.0
-    disk_reserve: int = 2 * GIB
-    disk_warning: int = 2 * GIB
-    silence_s: float = 1.0
-    gap_min_ms: float = 100.0
-    app_version: str | None = None
 
 
 class Session:
@@ -100,12 +65,11 @@ class Session:
         self._task = task
         self._task_dir = root / task_dir_name(task)
         self._options = options or SessionOptions()
-        version = self._options.app_version or importlib.metadata.version("rigflow")
-        self._declaration = rig.declaration(task, version)
-        self._events = EventStream()
+        self._declaration = rig.declaration(task, self._options.app_version or _installed_version())
+        self._news = SessionNews(task, self._task_dir)
         self._links = tuple(DeviceLink(flow, self._device_changed) for flow in rig.flows)
         disk = DiskBudget(root, reserve=self._options.disk_reserve, warning=self._options.disk_warning)
-        self._watch = SessionWatch(self._links, disk, self._options.silence_s, self._events.emit)
+        self._watch = SessionWatch(self._links, disk, self._options.silence_s, self._news.tell)
         self._preflight = Preflight(
             rig,
             self._declaration,
@@ -121,7 +85,7 @@ class Session:
     @property
     def events(self) -> rx.Observable[SessionEvent]:
         """What happens; hot, ends when the session is closed."""
-        return self._events.events
+        return self._news.events
 
     @property
     def task_dir(self) -> Path:
@@ -155,16 +119,21 @@ class Session:
         """Recover what an earlier recorder left in the task, and open the devices; ``with`` does it.
 
         Raises:
-            SessionError: the session was opened before. EpisodeError: the task cannot be recorded into.
+            SessionError: the session was opened before. EpisodeError: the task cannot be recorded into; the session is
+            closed then.
         """
         if self._was_opened:
             raise SessionError("a session is opened once; make a new one")
         self._was_opened = True
-        with self._stage("open"):
-            self._preflight.check_task()
-            self._recover()
-            for link in self._links:
-                link.open()
+        try:
+            with self._stage("open"):
+                self._preflight.check_task()
+                self._recover()
+                for link in self._links:
+                    link.open()
+        except BaseException:
+            self.close()
+            raise
         self._watch.start()
         self._state = SessionState.IDLE
 
@@ -180,7 +149,7 @@ class Session:
             self._state = SessionState.CLOSED
         with ThreadPoolExecutor(max(1, len(self._links)), thread_name_prefix="close") as pool:
             list(pool.map(DeviceLink.close, self._links))
-        self._events.close()
+        self._news.close()
 
     def start(self, seconds: float | None = None) -> int:
         """Arm, prime and start to record; gives the take's number k.
@@ -195,7 +164,7 @@ class Session:
         """
         if self._state is not SessionState.IDLE:
             raise SessionError(f"a take cannot start while the session is {self.state}")
-        if seconds is not None and not seconds > 0:
+        if seconds is not None and not 0 < seconds < math.inf:
             raise SessionError(f"a take of {seconds} s cannot be recorded")
         with ExitStack() as undo:
             self._enter(SessionState.ARMING, undo)
@@ -204,7 +173,7 @@ class Session:
                 armed = self._preflight.arm()
             undo.callback(self._give_back, armed)
             k = armed.number.k
-            self._emit_armed(armed)
+            self._news.armed(armed)
             tuning = ExitStack()
             undo.callback(tuning.close)
             tuning.enter_context(tuned_for_recording())
@@ -220,7 +189,7 @@ class Session:
                 before = time.monotonic_ns()
                 take.prime(self._options.prime_timeout_s)
                 now = time.monotonic_ns()
-            self._events.emit(Primed(at_ns=now, k=k, waited_s=(now - before) / 1e9))
+            self._news.primed(k, (now - before) / 1e9)
             undo.callback(take.abandon)
             with self._stage("record", k):
                 running = RunningTake.begin(armed, take, self._declaration, tuning)
@@ -230,8 +199,7 @@ class Session:
         self._running = running
         self._state = SessionState.RECORDING
         self._watch.watch(running)
-        self._events.emit(Recording(at_ns=time.monotonic_ns(), k=k, first_due_ns=first_due_ns))
-        self._bound(k).info("recording")
+        self._news.recording(k, first_due_ns)
         return k
 
     def wait(self, timeout_s: float | None = None) -> EndReason | None:
@@ -251,21 +219,22 @@ class Session:
             SessionError: no take is running, or it has no row: then it is thrown away.
         """
         running = self._take_of("stop")
+        asked_ns = time.monotonic_ns()
         running.take.request_end(EndReason.STOPPED)
         self._end(running)
         try:
-            summary = commit_take(running, self._declaration)
+            summary = commit_take(running, self._declaration, asked_ns=asked_ns)
         except NothingRecordedError as error:
-            self._tell_failure("record", error, running.k)
+            self._news.failed("record", error, running.k)
             throw_away(running)
-            self._events.emit(Aborted(at_ns=time.monotonic_ns(), k=running.k, message="no row was recorded"))
+            self._news.aborted(running.k, "no row was recorded")
             raise
         except Exception as error:
-            self._tell_failure("commit", error, running.k, kept=str(running.armed.staging))
+            self._news.failed("commit", error, running.k, kept=str(running.armed.staging))
             raise
         finally:
             self._over(running)
-        self._events.emit(Committed(at_ns=time.monotonic_ns(), k=running.k, summary=summary))
+        self._news.committed(running.k, summary)
         return summary
 
     def discard(self) -> None:
@@ -282,7 +251,7 @@ class Session:
             throw_away(running)
         finally:
             self._over(running)
-        self._events.emit(Aborted(at_ns=time.monotonic_ns(), k=running.k))
+        self._news.aborted(running.k)
 
     def live(self) -> LiveView:
         """The session, now; from any thread, cheap enough for ten times a second."""
@@ -301,7 +270,7 @@ class Session:
         self._state = SessionState.COMMITTING
         stopped = running.stopped()
         if stopped is not None:
-            self._events.emit(stopped)
+            self._news.tell(stopped)
 
     def _over(self, running: RunningTake) -> None:
         running.tuning.close()
@@ -315,68 +284,35 @@ class Session:
     def _give_back(self, armed: ArmedTake) -> None:
         """A take that never began: its number is free again."""
         abort_take(armed.paths, armed.staging)
-        self._events.emit(Aborted(at_ns=time.monotonic_ns(), k=armed.number.k, message="the take did not begin"))
-
-    def _emit_armed(self, armed: ArmedTake) -> None:
-        self._events.emit(
-            Armed(
-                at_ns=time.monotonic_ns(),
-                k=armed.number.k,
-                task_dir=str(self._task_dir),
-                encoders=armed.encoders,
-                disk_free=armed.disk_free,
-            )
-        )
+        self._news.aborted(armed.number.k, "the take did not begin")
 
     def _recover(self) -> None:
         if not self._task_dir.is_dir():
             return
         for found in recover_task(self._task_dir):
-            if found.action == "kept":
-                continue
-            self._events.emit(
-                RecoveredTake(
-                    at_ns=time.monotonic_ns(),
-                    k=found.k,
-                    outcome=found.action,
-                    rows=found.rows,
-                    problem=found.message,
-                )
-            )
+            if found.action != "kept":
+                self._news.recovered(found)
+
+    def _device_changed(self, link: DeviceLink) -> None:
+        running = self._running
+        self._news.device(link, None if running is None else running.k)
 
     @contextmanager
     def _stage(self, stage: str, k: int | None = None) -> Iterator[None]:
         try:
             yield
+        except OSError as error:
+            where = error.filename or self._task_dir
+            problem = SessionError(f"{where}: {error.strerror or error}; check the folder, its rights and its disk")
+            self._news.failed(stage, problem, k)
+            raise problem from error
         except Exception as error:
-            self._tell_failure(stage, error, k)
+            self._news.failed(stage, error, k)
             raise
 
-    def _tell_failure(self, stage: str, error: Exception, k: int | None, kept: str = "") -> None:
-        message = str(error) or type(error).__name__
-        self._bound(k).error("the session cannot go on", stage=stage, problem=message, kept=kept)
-        self._events.emit(Failed(at_ns=time.monotonic_ns(), stage=stage, message=message, k=k, kept=kept))
 
-    def _device_changed(self, link: DeviceLink) -> None:
-        """A device's state changed, on the thread on which it did."""
-        if link.state == "opening":
-            return
-        running = self._running
-        log = self._bound(None if running is None else running.k).bind(device=link.flow.key, slots=link.flow.slots)
-        if link.state == "disconnected":
-            log.warning("device lost", reason=link.reason)
-        else:
-            log.info("device changed", state=link.state)
-        self._events.emit(
-            DeviceChanged(
-                at_ns=time.monotonic_ns(),
-                device=link.flow.key,
-                name=link.flow.name,
-                state=link.state,
-                reason=link.reason,
-            )
-        )
-
-    def _bound(self, k: int | None) -> structlog.typing.FilteringBoundLogger:
-        bound: structlog.typing.FilteringBoundLogger = _log.bind(task=self._task, episode=k)
-        return bound
+def _installed_version() -> str:
+    try:
+        return importlib.metadata.version("rigflow")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"

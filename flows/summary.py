@@ -48,7 +48,8 @@ class TakeSummary:
         rows: length. seconds: from the first to the last tick, plus a period. fps: rows a second, measured.
         skipped_ticks: deadlines without a row. late_p99_ms, late_max_ms: lateness of the ticks, ms.
         slots: one summary a video slot. drop_stats: as in the episodes row.
-        drain_s: from the wish to stop to the last row. commit_s: from the last row to the committed episode.
+        drain_s: from the wish to stop to the last row. commit_s: from the last row (from the call, where the
+            take had ended before) to the committed episode.
         warnings: what was warned of during the take, in order.
         data_path: the episode's data parquet.
     """

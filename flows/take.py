@@ -292,14 +292,16 @@ class Take:
         """No row any more: on the tick thread, or after it."""
         if self.ended.is_set():
             return
-        if self._thread is not None:
-            self._thread.stop()
-        self._detach()
-        for port in self.videos:
-            port.count_left(self.wished_ns)
-        if self._rows_subscription is not None:
-            self._rows_subscription.dispose()
-        self.ended.set()
+        try:
+            if self._thread is not None:
+                self._thread.stop()
+            self._detach()
+            for port in self.videos:
+                port.count_left(self.wished_ns)
+            if self._rows_subscription is not None:
+                self._rows_subscription.dispose()
+        finally:
+            self.ended.set()
 
 
 def _open_sensors(ports: Iterable[TakePort]) -> None:

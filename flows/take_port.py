@@ -101,7 +101,8 @@ class VideoPort(TakePort):
 
     Attributes:
         wrong_size: pictures of another shape, not shown; wrong_shape: the last such shape.
-        left: frames that still waited when the take had to end.
+        left: frames that still waited when the take had to end. stale: frames before the first tick that were stamped
+        before the start.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class VideoPort(TakePort):
         self.wrong_size = 0
         self.wrong_shape: PictureShape | None = None
         self.left = 0
+        self.stale = 0
         self._condition = condition
         self._kept: deque[Frame] = deque(maxlen=port.bound if keep_all else PRIME_KEEP)
 
@@ -159,6 +161,8 @@ class VideoPort(TakePort):
                     self._condition.notify_all()
                 else:
                     self.wrong_shape = PictureShape.of(frame)
+            else:
+                self.stale += 1
             return True
 
     def open_from(self, first: int) -> None:

@@ -16,6 +16,7 @@ import pytest
 import flows.finish
 import sinks.pictures
 import sinks.video_writer
+from episodes.errors import UnknownFormatError
 from episodes.reader import open_task
 from flows.errors import SessionError
 from flows.live_view import SessionState
@@ -258,3 +259,42 @@ def test_a_killed_recorder_s_take_is_recovered_when_the_task_is_opened(tmp_path:
         session.stop()
     assert open_task(session.task_dir).episode(0).drop_stats["recovered_count"] == 1
     assert deep_findings(session.task_dir) == []
+
+
+def test_a_capture_clock_that_is_not_the_host_s_is_named_at_the_start(tmp_path: Path) -> None:
+    def wrong_clock(emit: Emit, stop: threading.Event) -> None:
+        for number in range(100_000):
+            emit(Event("rgb", frame(number, capture_ns=1_000 + number)))
+            if stop.wait(1 / 30):
+                return
+
+    session, _told = open_session([camera("head", wrong_clock)], tmp_path, prime_timeout_s=0.4)
+    with session, pytest.raises(DeviceError, match="all stamped before the start: its capture clock is not the host's"):
+        session.start()
+
+
+def test_a_root_that_is_a_file_is_refused_in_words_and_nothing_stays_open(tmp_path: Path) -> None:
+    root = tmp_path / "file"
+    root.write_text("")
+    before = {thread.name for thread in threading.enumerate()}
+    session, told = open_session([camera("head")], root)
+    with session, pytest.raises(SessionError, match="check the folder"):
+        session.start()
+    assert told.names() == ["Failed"]
+    assert {thread.name for thread in threading.enumerate()} == before
+
+
+def test_a_task_that_cannot_be_read_is_refused_before_a_device_is_opened(tmp_path: Path) -> None:
+    info = tmp_path / "pour_water" / "meta" / "info.json"
+    info.parent.mkdir(parents=True)
+    info.write_text('{"format": "something else"}')
+    opened: list[bool] = []
+
+    def noted(emit: Emit, stop: threading.Event) -> None:
+        opened.append(True)
+
+    session, told = open_session([camera("head", noted)], tmp_path)
+    with pytest.raises(UnknownFormatError, match="something else"):
+        session.open()
+    assert (opened, session.state) == ([], SessionState.CLOSED)
+    assert told.of(Failed)[0].stage == "open"
