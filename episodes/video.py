@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from episodes.depth_codec import codes_to_mm, mm_to_codes
 from episodes.errors import CorruptFileError
+from episodes.ffv1_slices import slices_are_whole
 from episodes.video_file import (
+    STRICT,
     FrameIndex,
     VideoInfo,
     Wanted,
@@ -27,9 +29,6 @@ from episodes.video_file import (
 )
 
 __all__ = ["VideoInfo", "VideoReader", "probe"]
-
-# A damaged slice is an error. By default a decoder paints something plausible over it and says nothing.
-_STRICT = {"err_detect": "crccheck+explode"}
 
 
 class VideoReader:
@@ -57,7 +56,7 @@ class VideoReader:
         context = self._stream.codec_context
         self._size = (context.height, context.width)
         context.thread_count = 1  # frame threads would hold back as many frames at every seek
-        context.options = dict(_STRICT)
+        context.options = dict(STRICT)
         self._decoder: Iterator[av.VideoFrame] | None = None
         self._next = 0
 
@@ -117,10 +116,10 @@ class VideoReader:
             frame = self._onwards(i)
             if frame is None and not self._scanned:
                 # The index that the file carries does not agree with its packets: count them.
-                declared = len(self)
-                self._index, self._scanned = scan_index(self.path, self._container, self._stream), True
-                if len(self) != declared:
-                    raise CorruptFileError(self.path, f"declares {declared} frames and holds {len(self)}")
+                counted = scan_index(self.path, self._container, self._stream)
+                if len(counted.pts) != len(self):
+                    raise CorruptFileError(self.path, f"declares {len(self)} frames and holds {len(counted.pts)}")
+                self._index, self._scanned = counted, True
                 frame = self._onwards(i)
             if frame is None:
                 # With reordered frames a seek may land one key frame late.
@@ -140,7 +139,7 @@ class VideoReader:
         key = self._index.keys[at] if self._index.keys else 0
         if self._decoder is None or earlier or not key <= self._next <= i:
             self._container.seek(self._index.pts[key], stream=self._stream, backward=True)
-            self._decoder = self._container.decode(self._stream)
+            self._decoder = self._decoded()
         for frame in self._decoder:
             place = -1 if frame.pts is None else self._index.places.get(frame.pts, -1)
             if place == i and not frame.is_corrupt:
@@ -150,6 +149,13 @@ class VideoReader:
                 break
         self._decoder = None
         return None
+
+    def _decoded(self) -> Iterator[av.VideoFrame]:
+        ffv1 = self._stream.codec_context.name == "ffv1"
+        for packet in self._container.demux(self._stream):
+            if packet.is_corrupt or (ffv1 and packet.size and not slices_are_whole(bytes(packet))):
+                raise ValueError("its bytes are damaged")
+            yield from packet.decode()
 
     def _pixels(self, frame: av.VideoFrame) -> NDArray[Any]:
         if self._kind == "rgb":

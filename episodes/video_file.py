@@ -17,12 +17,25 @@ from numpy.typing import NDArray
 
 from episodes.errors import CorruptFileError
 
-__all__ = ["FrameIndex", "VideoInfo", "Wanted", "open_video", "picture_stream", "probe", "quick_index", "scan_index"]
+__all__ = [
+    "STRICT",
+    "FrameIndex",
+    "VideoInfo",
+    "Wanted",
+    "open_video",
+    "picture_stream",
+    "probe",
+    "quick_index",
+    "scan_index",
+]
 
 # FFmpeg's log callback takes the GIL from every codec thread.
 av.logging.set_level(None)
 
 Wanted = Literal["rgb", "depth"]
+
+# A damaged slice is an error. By default a decoder paints something plausible over it and says nothing.
+STRICT = {"err_detect": "crccheck+explode"}
 
 MAX_FRAMES = 10_000_000
 MAX_PIXELS = 100_000_000
@@ -93,6 +106,16 @@ class FrameIndex:
     keys: list[int]
     places: dict[int, int]
 
+    @classmethod
+    def of(cls, packets: list[tuple[int, bool]]) -> FrameIndex:
+        """From presentation stamp and key flag of every packet, in any order."""
+        entries = sorted(packets)
+        return cls(
+            pts=[pts for pts, _key in entries],
+            keys=[i for i, (_pts, key) in enumerate(entries) if key],
+            places={pts: i for i, (pts, _key) in enumerate(entries)},
+        )
+
 
 def probe(path: Path, kind: Wanted = "rgb") -> VideoInfo:
     """Look a file over, every packet of it, without decoding it.
@@ -141,7 +164,8 @@ def picture_stream(path: Path, container: av.container.InputContainer, kind: Wan
     Raises:
         CorruptFileError: there is none, or its pictures are of an impossible size.
     """
-    streams = container.streams.video
+    # A stream of a codec that FFmpeg does not know has no context at all.
+    streams = [s for s in container.streams.video if getattr(s, "codec_context", None) is not None]
     if kind == "depth":
         # A file of the first releases carries a heat map before the depth itself.
         deep = [stream for stream in streams if stream.codec_context.pix_fmt in _DEPTH_FORMATS]
@@ -169,7 +193,7 @@ def quick_index(container: av.container.InputContainer, stream: av.video.VideoSt
     entries = [(entry.timestamp, entry.is_keyframe) for entry in stream.index_entries]
     if any(entry.is_discard for entry in stream.index_entries) or not entries[0][1]:
         return None
-    index = _index(entries)
+    index = FrameIndex.of(entries)
     return index if len(index.places) == len(entries) else None
 
 
@@ -181,6 +205,7 @@ def scan_index(path: Path, container: av.container.InputContainer, stream: av.vi
     """
     found: list[tuple[int, bool]] = []
     try:
+        container.seek(0)
         for packet in container.demux(stream):
             if packet.size == 0:
                 continue
@@ -193,16 +218,7 @@ def scan_index(path: Path, container: av.container.InputContainer, stream: av.vi
             container.seek(found[0][0], stream=stream, backward=True)
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise CorruptFileError(path, f"breaks off after {len(found)} frames: {error}") from error
-    index = _index(found)
+    index = FrameIndex.of(found)
     if len(index.places) != len(found):
         raise CorruptFileError(path, "has two frames at one time")
     return index
-
-
-def _index(entries: list[tuple[int, bool]]) -> FrameIndex:
-    entries = sorted(entries)
-    return FrameIndex(
-        pts=[pts for pts, _key in entries],
-        keys=[i for i, (_pts, key) in enumerate(entries) if key],
-        places={pts: i for i, (pts, _key) in enumerate(entries)},
-    )

@@ -32,6 +32,9 @@ _MP4 = {"movflags": "hybrid_fragmented", "frag_duration": "500000", "flush_packe
 _MKV = {"cluster_time_limit": "500", "flush_packets": "1"}
 # No encoder may hold frames back: no lookahead, no B-frames, no frame threads.
 _X265 = "bframes=0:rc-lookahead=0:scenecut=0:frame-threads=1:pools=none:log-level=none"
+# Limited range turns 600 mm into 402. The MD5 of each picture costs a millisecond, and makes a flipped bit an error on
+# reading instead of another depth.
+_HASHED = "range=full:hash=1"
 
 
 class VideoSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +112,7 @@ DEPTH_CODECS: dict[str, VideoSettings] = {
         encoder="libx265",
         options={
             "preset": "ultrafast",
-            "x265-params": f"lossless=1:range=full:keyint={DEPTH_GOP}:min-keyint={DEPTH_GOP}:{_X265}",
+            "x265-params": f"lossless=1:{_HASHED}:keyint={DEPTH_GOP}:min-keyint={DEPTH_GOP}:{_X265}",
         },
         pix_fmt="gray12le",
         extension="mp4",
@@ -121,7 +124,7 @@ DEPTH_CODECS: dict[str, VideoSettings] = {
         encoder="libx265",
         options={
             "preset": "fast",
-            "x265-params": f"qp=6:range=full:keyint={DEPTH_GOP}:min-keyint={DEPTH_GOP}:{_X265}",
+            "x265-params": f"qp=6:{_HASHED}:keyint={DEPTH_GOP}:min-keyint={DEPTH_GOP}:{_X265}",
         },
         pix_fmt="gray12le",
         extension="mp4",

@@ -127,8 +127,23 @@ class VideoWriter:
         self._load_mark = (now, busy)
         return min(1.0, (busy - before) / max(1, now - then))
 
+    def check(self, frame: Frame) -> None:
+        """Refuse a picture that is not of this video; `write` does it, too.
+
+        Raises:
+            ContractError: another size or layout.
+        """
+        size = picture_size(frame.image, frame.pix_fmt)
+        if size != self._size:
+            raise ContractError(
+                f"{self.slot}: a picture of {size[1]}×{size[0]} in a video of {self._size[1]}×{self._size[0]}; "
+                f"a slot keeps its size for a whole take"
+            )
+        if (frame.pix_fmt == "gray16le") != self._settings.pix_fmt.startswith("gray"):
+            raise ContractError(f"{self.slot}: a picture of {frame.pix_fmt} cannot go into {self._settings.pix_fmt}")
+
     def write(self, frame: Frame) -> bool:
-        self._check(frame)
+        self.check(frame)
         with self._lock:
             while self._blocking and len(self._queue) >= self._bound and self.error is None and not self._closing:
                 self._taken.wait()
@@ -156,16 +171,6 @@ class VideoWriter:
             self._aborting = True
             self._queue.clear()
         self.close()
-
-    def _check(self, frame: Frame) -> None:
-        size = picture_size(frame.image, frame.pix_fmt)
-        if size != self._size:
-            raise ContractError(
-                f"{self.slot}: a picture of {size[1]}×{size[0]} in a video of {self._size[1]}×{self._size[0]}; "
-                f"a slot keeps its size for a whole take"
-            )
-        if (frame.pix_fmt == "gray16le") != self._settings.pix_fmt.startswith("gray"):
-            raise ContractError(f"{self.slot}: a picture of {frame.pix_fmt} cannot go into {self._settings.pix_fmt}")
 
     def _next(self) -> Frame | None:
         with self._lock:

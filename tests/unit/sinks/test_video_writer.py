@@ -3,8 +3,11 @@ from __future__ import annotations
 import threading
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
+import av.container
+import av.video
 import msgspec
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ import pytest
 from episodes.errors import ContractError
 from episodes.video import VideoReader, probe
 from operators.events import Frame
-from sinks import video_writer
+from sinks import pictures, video_writer
 from sinks.video_settings import DEPTH_CODECS, VIDEO_CODECS, VideoSettings
 from sinks.video_writer import VideoWriteError, VideoWriter
 from tests.numbered_pictures import colour_frame, depth_frame, depth_of, picture_of, read_number
@@ -40,14 +43,14 @@ class _Gate:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.open = threading.Event()
         self.reached = threading.Event()
-        real = video_writer.av_frame
+        real = pictures.av_frame
 
         def av_frame(image: np.ndarray, pix_fmt: str, stored: str) -> av.VideoFrame:
             self.reached.set()
             assert self.open.wait(60)
             return real(image, pix_fmt, stored)
 
-        monkeypatch.setattr(video_writer, "av_frame", av_frame)
+        monkeypatch.setattr("sinks.video_writer.av_frame", av_frame)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,9 @@ def test_no_encoder_holds_a_frame_back(
     held: list[int] = []
     real = video_writer.VideoWriter._mux
 
-    def mux(self: VideoWriter, file: av.container.OutputContainer, packets: list[av.Packet]) -> None:
+    def mux(
+        self: VideoWriter, file: av.container.OutputContainer, packets: list[av.Packet[av.video.VideoStream]]
+    ) -> None:
         real(self, file, packets)
         if len(held) < 20:
             held.append(self.frames_written + 1 - self.packets_written)
@@ -106,7 +111,9 @@ def test_av1_holds_at_most_a_few_frames_back(tmp_path: Path, monkeypatch: pytest
     held: list[int] = []
     real = video_writer.VideoWriter._mux
 
-    def mux(self: VideoWriter, file: av.container.OutputContainer, packets: list[av.Packet]) -> None:
+    def mux(
+        self: VideoWriter, file: av.container.OutputContainer, packets: list[av.Packet[av.video.VideoStream]]
+    ) -> None:
         real(self, file, packets)
         held.append(self.frames_written + 1 - self.packets_written)
 
@@ -230,7 +237,7 @@ def test_a_failure_lets_a_waiting_writer_go(tmp_path: Path, monkeypatch: pytest.
         assert fail.wait(60)
         raise RuntimeError("the encoder burnt down")
 
-    monkeypatch.setattr(video_writer, "av_frame", av_frame)
+    monkeypatch.setattr("sinks.video_writer.av_frame", av_frame)
     writer = _writer(tmp_path / "slot.mp4", bound=1)
     assert writer.write(colour_frame(0))
     assert reached.wait(60)
@@ -256,6 +263,7 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 
 def test_a_missing_folder_is_an_error_of_the_slot(tmp_path: Path) -> None:
     writer = _writer(tmp_path / "nowhere" / "slot.mp4", blocking=False)
+    assert writer.write(colour_frame(0))
     error = writer.close().error
     assert error is not None
     assert "nowhere" in error
@@ -292,7 +300,7 @@ def test_aborting_works_nothing_off(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_load_is_the_busy_share_since_the_last_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [10**9]
-    monkeypatch.setattr(video_writer.time, "monotonic_ns", lambda: now[0])
+    monkeypatch.setattr(video_writer, "time", SimpleNamespace(monotonic_ns=lambda: now[0]))
     writer = _writer(tmp_path / "slot.mp4")
     writer._busy_ns = 250
     now[0] += 1000
