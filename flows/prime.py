@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from flows.take_port import VideoPort
 from operators.errors import DeviceError
-from operators.events import Frame
+from operators.follow_master import partner_of
 
 __all__ = ["PrimeGate"]
 
@@ -75,22 +75,10 @@ def _first(leader: VideoPort, followers: Sequence[VideoPort]) -> tuple[int, ...]
     kept = [follower.kept for follower in followers]
     order = range(len(frames)) if leader.keep_all else reversed(range(len(frames)))
     for index in order:
-        partners = [_partner(frames[index], candidates) for candidates in kept]
+        partners = [partner_of(frames[index], candidates) for candidates in kept]
         if all(partner is not None for partner in partners):
             return (index, *(partner for partner in partners if partner is not None))
     return None
-
-
-def _partner(master: Frame, candidates: Sequence[Frame]) -> int | None:
-    """Number of the frame that belongs to the master's, by the rule of `operators.follow_master.FollowMaster`."""
-    found: int | None = None
-    for index, frame in enumerate(candidates):
-        if master.frameset is not None:
-            if frame.frameset == master.frameset:
-                return index
-        elif frame.best_ns <= master.best_ns:
-            found = index
-    return found
 
 
 def _not_ready(leader: VideoPort, followers: Sequence[VideoPort], timeout_s: float) -> DeviceError:
