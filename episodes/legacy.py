@@ -146,9 +146,11 @@ class Shards:
         c, f = number.chunk_file(self._paths.chunks_size)
         chunk = self._paths.task_dir / "videos" / f"chunk-{c:03d}"
         found: dict[str, Path] = {}
-        for extension in ("mp4", "mkv"):
-            for path in sorted(chunk.glob(f"*/file-{f:03d}.{extension}")):
-                found.setdefault(path.parent.name, path)
+        for slot in sorted(chunk.iterdir()) if chunk.is_dir() else []:
+            for extension in ("mp4", "mkv"):
+                path = slot / f"file-{f:03d}.{extension}"
+                if path.is_file():
+                    found.setdefault(slot.name, path)
         return found
 
     def files(self) -> list[Path]:

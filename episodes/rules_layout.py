@@ -121,8 +121,12 @@ def _check_names(task: TaskView) -> None:
             path = path_of(number)
             if not path.exists() and not path.is_symlink():
                 task.add("layout.name", path, f"episode {number.k} has a {what}, but not where the template puts it")
+    slots: dict[int, list[str]] = {}
     for number in sorted(task.video_numbers):
-        if not _any_video(task, number):
+        c, _f = number.chunk_file(task.paths.chunks_size)
+        if c not in slots:
+            slots[c] = [entry.path for entry in _entries(task.path / "videos" / f"chunk-{c:03d}")]
+        if not _any_video(task, number, slots[c]):
             task.add(
                 "layout.name",
                 task.path / "videos",
@@ -130,13 +134,10 @@ def _check_names(task: TaskView) -> None:
             )
 
 
-def _any_video(task: TaskView, number: EpisodeNumber) -> bool:
-    c, f = number.chunk_file(task.paths.chunks_size)
-    chunk = task.path / "videos" / f"chunk-{c:03d}"
+def _any_video(task: TaskView, number: EpisodeNumber, slots: Iterable[str]) -> bool:
+    _c, f = number.chunk_file(task.paths.chunks_size)
     return any(
-        os.path.lexists(Path(slot.path) / f"episode-{f:03d}.{extension}")
-        for slot in _entries(chunk)
-        for extension in ("mp4", "mkv")
+        os.path.lexists(Path(slot) / f"episode-{f:03d}.{extension}") for slot in slots for extension in ("mp4", "mkv")
     )
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
-
-import av.logging
 
 from episodes.depth_codec import CODE_MAX
 from episodes.errors import EpisodeError
@@ -98,9 +94,9 @@ def _check_frames(view: EpisodeView, path: Path, kind: Literal["rgb", "depth"], 
     """Decode: all frames where deep, else the first, and how much depth lies at the end of the codes."""
     coded = kind == "depth" and found.pix_fmt == "gray12le"
     count = found.frames if view.task.deep else min(1, found.frames)
-    beyond, worst, said = 0, 0.0, None
+    beyond, worst = 0, 0.0
     try:
-        with _decoder_errors() as errors, VideoReader(path, kind=kind) as reader:
+        with VideoReader(path, kind=kind) as reader:
             for i in range(count):
                 if coded:
                     share = float((reader.codes(i) >= CODE_MAX).mean())
@@ -108,33 +104,12 @@ def _check_frames(view: EpisodeView, path: Path, kind: Literal["rgb", "depth"], 
                     worst = max(worst, share)
                 else:
                     reader[i]
-                if errors and said is None:
-                    said = f"frame {i} is damaged: {errors[0][2].strip()}"
     except EpisodeError as error:
         view.add("video.decode", path, str(error).removeprefix(f"{path}: "))
-    else:
-        if said is not None:
-            view.add("video.decode", path, said)
     if beyond:
         view.add(
             "depth.beyond", path, f"{beyond} of {count} frames have depth beyond 5 m, up to {worst:.1%} of a frame"
         )
-
-
-@contextmanager
-def _decoder_errors() -> Iterator[list[tuple[int, str, str]]]:
-    """What the decoders of this thread report as errors.
-
-    FFmpeg's FFV1 decoder notes a slice whose checksum is wrong, paints the frame before over it, and goes on: the
-    damage is only ever in its log.
-    """
-    before = av.logging.get_level()
-    av.logging.set_level(av.logging.ERROR)
-    try:
-        with av.logging.Capture(True) as errors:
-            yield errors
-    finally:
-        av.logging.set_level(before)
 
 
 def _declared_slots(view: EpisodeView) -> list[str]:
