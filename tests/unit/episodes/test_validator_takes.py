@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from episodes.declaration import Declaration
-from episodes.staging import MANIFEST, Clock, Manifest, boot_id, process_start
+from episodes.staging import MANIFEST, ClockPair, Manifest, boot_id, process_start
 from episodes.validator import validate_task
 from tests.task_builder import FPS, MONO_NS, ROWS, WALL_S, TaskBuilder, stats_block
 
@@ -19,7 +19,7 @@ def staged(path: Path, state: str, *, alive: bool, k: int = 1) -> None:
         state=state,  # type: ignore[arg-type]  # one of the four, from the parameters below
         k=k,
         declaration=Declaration(rig="r", task_name="t", fps=float(FPS), streams=(), master=None),
-        clock=Clock(MONO_NS, WALL_S),
+        clock=ClockPair(MONO_NS, WALL_S),
         boot_id=boot_id(),
         pid=pid,
         pid_start=process_start(pid) if alive else -7,
