@@ -50,6 +50,15 @@ def test_a_frame_without_device_stamp_takes_all() -> None:
     assert taken(cell, None) == [1, 2, 3]
 
 
+def test_a_repeated_frame_gets_none_even_of_its_own_time() -> None:
+    cell = AttachImu(0)
+    cell.put(sample(1))
+    assert taken(cell, 5) == [1]
+    cell.put(sample(2))
+    assert taken(cell, 5, repeated=True) == []
+    assert taken(cell, 6) == [2]
+
+
 def test_a_row_without_master_takes_none_and_loses_none() -> None:
     cell = AttachImu(0)
     cell.put(sample(1))

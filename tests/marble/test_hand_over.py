@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.hand_over import HandOver
@@ -102,6 +102,7 @@ def test_a_queue_without_room_is_refused() -> None:
         HandOver(0)
 
 
+@settings(deadline=None)
 @given(bound=st.integers(1, 5), actions=st.lists(st.sampled_from(["put", "drain"]), max_size=60))
 def test_every_item_comes_once_in_order_or_is_counted(bound: int, actions: list[str]) -> None:
     queue: HandOver[int] = HandOver(bound)

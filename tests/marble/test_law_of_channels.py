@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reactivex.subject import Subject
 from reactivex.testing import ReactiveTest, Recorded, TestScheduler
 
-from operators.attach_imu import AttachImu
+from operators.attach_imu import AHEAD_NS, AttachImu
 from operators.cells import Cell, Row, Tick
 from operators.device_status import DeviceStatus
 from operators.events import Frame, ImuSample
@@ -197,6 +197,7 @@ def test_law_of_channels(
     samples = [sample for row in got for sample in listed(row.values[IMU])]
     check_once(cells[IMU], samples)
     assert len(samples) + imu.dropped + imu.waiting == len(cells[IMU].accepted)
+    check_samples(got)
     check_newest(cells[NEWEST], newest, plan_items[NEWEST])
     check_window(cells[WINDOW], window, plan_items[WINDOW], bounds[2])
     check_status(cells[STATUS], plan_items[STATUS])
@@ -249,6 +250,18 @@ def check_partners(got: list[Row]) -> None:
                 assert depth.frame.best_ns <= master.frame.best_ns
             else:
                 assert depth.frame.frameset == master.frame.frameset
+
+
+def check_samples(got: list[Row]) -> None:
+    """A sample stands on the row of a new frame that it does not come after."""
+    for row in got:
+        master = row.values[COLOUR]
+        samples = listed(row.values[IMU])
+        if not isinstance(master, TickFrame) or master.repeated:
+            assert samples == []
+        elif master.frame.device_ns is not None:
+            ahead = [sample.device_ns - master.frame.device_ns for sample in samples]
+            assert all(ns <= 0 or ns > AHEAD_NS for ns in ahead)
 
 
 def check_newest(cell: Watched, inner: LatestWins[Any], items: list[tuple[int, Any]]) -> None:

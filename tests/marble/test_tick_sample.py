@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reactivex import operators as ops
 from reactivex.testing import TestScheduler
@@ -59,6 +59,7 @@ def test_disposing_ends_the_ticks() -> None:
     assert [message.time for message in observer.messages] == [200, 210, 220, 230]
 
 
+@settings(deadline=None)
 @given(rate=RATES, start=st.integers(0, 2**62), n=st.integers(2, 10_000_000))
 def test_deadlines_do_not_drift(rate: Fraction, start: int, n: int) -> None:
     """After any number of periods the deadline is the exact one, rounded down to the nanosecond."""
@@ -69,6 +70,7 @@ def test_deadlines_do_not_drift(rate: Fraction, start: int, n: int) -> None:
     assert grid.due_ns == start + (n + 1) * NS * rate.denominator // rate.numerator
 
 
+@settings(deadline=None)
 @given(rate=RATES, start=st.integers(0, 2**62), waits=st.lists(st.floats(0, 4), min_size=1, max_size=60))
 def test_every_deadline_is_ticked_once_or_counted_once(rate: Fraction, start: int, waits: list[float]) -> None:
     grid = TickGrid(start, rate)
