@@ -19,7 +19,7 @@ from av.packet import Packet
 from av.video.stream import VideoStream
 
 from operators.errors import DeviceError
-from operators.events import Event, Frame
+from operators.events import STATUS_PORT, Event, Frame, Status
 from sources.camera_pixels import pixels_of
 from sources.device_thread import Emit, device_thread
 from sources.pace import wait_until
@@ -76,7 +76,8 @@ def camera(
     Stamps: ``host_ns`` is the receipt of the packet that the picture was decoded from. ``capture_ns`` is the kernel's
     stamp of a V4L2 device (on the monotonic clock), else None. ``seq`` counts pictures since the device was opened. A
     video file is played at its own rate, as a live camera, from its beginning at each subscription, and completes;
-    ``device_ns`` is then the file's presentation time.
+    ``device_ns`` is then the file's presentation time. Packets that cannot be decoded are left out and logged; a file
+    that is damaged beyond is played up to there, says so on the status port, and completes.
 
     A stream that ends, a device that is unplugged and one that sends nothing for 5 s fail; whoever subscribes again
     opens it anew.
@@ -179,23 +180,34 @@ def _read_live(container: InputContainer, key: str, emit: Emit, stop: threading.
 
 
 def _play(container: InputContainer, key: str, fps: float | None, emit: Emit, stop: threading.Event) -> None:
-    seq = 0
+    seq = bad = 0
     first_ns: int | None = None
-    device_ns: int | None = None
     start_ns = time.monotonic_ns()
     rate = fps or float(container.streams.video[0].average_rate or 0) or 25.0
-    for packet, _received_ns in _packets(container, key):
+    packets = _packets(container, key)
+    while True:
         try:
+            packet, _received_ns = next(packets)
             pictures = packet.decode()
+        except StopIteration:
+            break
+        except DeviceError as error:
+            if seq == 0:
+                raise
+            # Opened again it would be played again: a damaged file ends where it is damaged, and is told.
+            _log.error("the file is damaged", device=key, pictures=seq, reason=error.problem)
+            emit(Event(STATUS_PORT, Status("disconnected", time.monotonic_ns(), f"{key}: {error.problem}")))
+            return
         except av.error.FFmpegError as error:
-            raise DeviceError(key, f"picture {seq} of the file cannot be decoded: {_reason(error)}") from None
+            bad += 1
+            _log.warning("a packet that cannot be decoded is left out", device=key, packet=bad, reason=_reason(error))
+            continue
         for picture in pictures:
             assert isinstance(picture, av.VideoFrame)
             device_ns = _presentation_ns(picture)
             image, pix_fmt = pixels_of(picture)
-            if device_ns is not None and first_ns is None:
-                first_ns = device_ns
-                start_ns = time.monotonic_ns()
+            if first_ns is None:
+                first_ns, start_ns = device_ns, time.monotonic_ns()
             offset_ns = round(seq * 1e9 / rate)
             if fps is None and device_ns is not None and first_ns is not None:
                 offset_ns = device_ns - first_ns
@@ -204,7 +216,7 @@ def _play(container: InputContainer, key: str, fps: float | None, emit: Emit, st
             emit(Event(IMAGE_PORT, Frame(image, pix_fmt, time.monotonic_ns(), device_ns=device_ns, seq=seq, ts_src=2)))
             seq += 1
     if seq == 0:
-        raise DeviceError(key, "the file has no picture")
+        raise DeviceError(key, "the file has no picture that can be decoded")
     # The last picture stays for its period, like any other.
     wait_until(time.monotonic_ns() + round(1e9 / rate), stop)
 
