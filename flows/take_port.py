@@ -174,9 +174,9 @@ class VideoPort(TakePort):
 
     def count_left(self, stop_ns: int) -> None:
         """Count what waits, captured before the take's end and without a row."""
-        has_before = getattr(self.cell, "has_before", None)
-        if has_before is not None and has_before(stop_ns):
-            self.left += int(getattr(self.cell, "waiting", 0))
+        left_before = getattr(self.cell, "left_before", None)
+        if left_before is not None:
+            self.left += int(left_before(stop_ns))
 
 
 def take_port(

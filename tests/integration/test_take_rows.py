@@ -249,6 +249,17 @@ def test_garbage_on_a_port_is_counted_and_ends_nothing() -> None:
     assert take.counters()["camera_a_disconnect_count"] == 0
 
 
+def all_shown_or_counted(sink: RowList, take: Take, count: int) -> None:
+    """Every frame has one row, in order, from the first to the last; a busy machine may lose some, counted."""
+    numbers = sink.numbers(0)
+    assert numbers == sorted(set(numbers))
+    assert (numbers[0], numbers[-1]) == (0, count - 1)
+    assert len(numbers) + take.counters()["ext:a"] == count
+    # Frames go for their age only, after three periods of 20 ms; then the next one is old as well.
+    if take.counters()["a_late_max_ms"] < 40:
+        assert len(numbers) == count
+
+
 def test_a_folder_that_ends_the_take_gives_every_frame_one_row_from_its_first() -> None:
     sink = RowList()
     with Bench([camera("a", camera_script(FPS, count=40), ends_take=True)]) as bench:
@@ -256,16 +267,15 @@ def test_a_folder_that_ends_the_take_gives_every_frame_one_row_from_its_first() 
         take = finished(bench.take(sink))
     whole(sink, take)
     assert take.reason is EndReason.SOURCE_ENDED
-    assert sink.numbers(0) == list(range(40))
-    assert take.counters()["ext:a"] == 0
+    all_shown_or_counted(sink, take, 40)
 
 
 def test_a_folder_starts_anew_with_every_take() -> None:
     with Bench([camera("a", camera_script(FPS, count=10), ends_take=True)]) as bench:
         for _ in range(3):
             sink = RowList()
-            finished(bench.take(sink))
-            assert sink.numbers(0) == list(range(10))
+            take = finished(bench.take(sink))
+            all_shown_or_counted(sink, take, 10)
 
 
 def test_every_point_of_a_replayed_trajectory_comes_once_and_in_order() -> None:
