@@ -200,7 +200,8 @@ def _play(container: InputContainer, key: str, fps: float | None, emit: Emit, st
             return
         except av.error.FFmpegError as error:
             bad += 1
-            _log.warning("a packet that cannot be decoded is left out", device=key, packet=bad, reason=_reason(error))
+            if bad == 1:
+                _log.warning("packets that cannot be decoded are left out", device=key, reason=_reason(error))
             continue
         for picture in pictures:
             assert isinstance(picture, av.VideoFrame)
