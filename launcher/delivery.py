@@ -77,3 +77,5 @@ class Delivery:
             except OSError as error:
                 closed = True
                 _log.warning("events cannot be shown any more, recording goes on", reason=str(error))
+            except Exception:  # noqa: BLE001 - one event that cannot be shown must not keep the next ones from it
+                _log.exception("an event could not be shown", shown=type(item).__name__)

@@ -24,6 +24,7 @@ from launcher.keys import Keys
 from launcher.logs import log_to_stderr
 from launcher.screen import Screen
 from launcher.take_loop import TakeLoop
+from launcher.take_notes import TakeNotes
 from launcher.take_table import take_table
 from launcher.terminal import TolerantOutput
 from launcher.words import UsageError, error_line, exit_code_of
@@ -76,14 +77,15 @@ def _for_a_person(order: Order) -> bool:
         stack.enter_context(keys)
         screen = Screen(console, session.live, rig_fps=float(rig.fps), seconds=order.seconds, keys=keys.present())
         delivery = stack.enter_context(Delivery(screen.show))
-        subscription = session.events.subscribe(delivery.put)
-        stack.callback(subscription.dispose)
+        notes = TakeNotes()
+        for put in (notes.put, delivery.put):
+            stack.callback(session.events.subscribe(put).dispose)
         stack.enter_context(screen)
         stack.enter_context(session)
 
         def saved(summary: TakeSummary) -> None:
             delivery.flush()  # what happened in the take stands above its summary
-            console.print(take_table(summary))
+            console.print(take_table(summary, notes.of(summary)))
 
         loop = _run(session, order, keys, interrupts, saved)
     for summary in loop.summaries:

@@ -19,6 +19,7 @@ from flows.session_events import (
     Warned,
 )
 from launcher.live_table import live_table
+from launcher.take_notes import COUNTED
 from launcher.words import printable
 
 __all__ = ["Screen"]
@@ -63,6 +64,8 @@ class Screen:
 
     def show(self, event: SessionEvent) -> None:
         """Say in one line what a person should know; the live table shows the rest."""
+        if self._live is not None and isinstance(event, Warned) and event.code in COUNTED:
+            return
         line = _line(event)
         if line is not None:
             self._console.print(line)

@@ -15,6 +15,7 @@ from rich.text import Text
 from episodes.drop_stats import total_lost
 from episodes.episode import Episode
 from episodes.errors import EpisodeError, UnknownFormatError
+from episodes.paths import TaskPaths
 from episodes.reader import Task, open_task
 from episodes.video import probe
 from launcher.tasks_below import tasks_below
@@ -33,6 +34,11 @@ def show_tasks(path: Path) -> None:
     """
     console = Console(highlight=False)
     for at in tasks_below(path):
+        paths = TaskPaths(at)
+        if not paths.info.exists():
+            words = f"  {printable(str(at))}\nno episode yet; being recorded now, or left behind for `rigflow recover`"
+            console.print(Text.assemble((printable(at.name), "bold"), words))
+            continue
         try:
             console.print(_task(open_task(at)))
         except UnknownFormatError as error:

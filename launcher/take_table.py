@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -19,17 +21,20 @@ FPS_SHORT = 0.95
 """Below this share of the rows' rate a slot's own rate is marked: one row in twenty repeats a frame."""
 
 
-def take_table(summary: TakeSummary) -> RenderableType:
+def take_table(summary: TakeSummary, notes: Sequence[str] = ()) -> RenderableType:
     """What became of a take: whether it is whole first, then the numbers that say so.
 
     Real fps, skipped ticks, repeats, drops, largest gap and clock residual; a number that is not as it should be is
     yellow, a failure red.
+
+    Args:
+        notes: what else an operator should know of the take.
     """
     parts: list[RenderableType] = [_facts(summary), _slots(summary)]
     losses = _losses(summary)
     if losses is not None:
         parts.append(losses)
-    parts += [Text(printable(f"! {warning}"), style="yellow") for warning in summary.warnings]
+    parts += [Text(printable(f"! {warning}"), style="yellow") for warning in notes]
     failed = _is_failure(summary.reason)
     if failed:
         parts.append(
@@ -39,7 +44,7 @@ def take_table(summary: TakeSummary) -> RenderableType:
         Group(*parts),
         title=Text.assemble("episode ", (str(summary.k), "bold"), f" of {printable(summary.task)} saved"),
         title_align="left",
-        border_style="red" if failed else "yellow" if _is_flawed(summary) else "green",
+        border_style="red" if failed else "yellow" if notes or _is_flawed(summary) else "green",
         box=box.ROUNDED,
     )
 
@@ -85,7 +90,8 @@ def _slots(summary: TakeSummary) -> RenderableType:
 
 
 def _losses(summary: TakeSummary) -> RenderableType | None:
-    told = ("_ms", "_ns", "_repeat_count", "tick_skip_count")  # these stand in the table already
+    # What the table above says already is left out.
+    told = ("_ms", "_ns", "_repeat_count", "_gap_count", "tick_skip_count", *(slot.slot for slot in summary.slots))
     shown = {key: n for key, n in summary.drop_stats.items() if n and not key.endswith(told)}
     if not shown:
         return None
@@ -112,4 +118,4 @@ def _is_failure(reason: str) -> bool:
 
 
 def _is_flawed(summary: TakeSummary) -> bool:
-    return bool(summary.lost or summary.skipped_ticks or summary.warnings)
+    return bool(summary.lost or summary.skipped_ticks)

@@ -232,3 +232,10 @@ def test_recover_fails_while_something_is_left(task: Path, monkeypatch: pytest.M
     result = runner.invoke(app, ["recover", str(task)])
     assert result.exit_code == 1
     assert "its manifest cannot be read" in result.stdout
+
+
+def test_a_take_that_was_never_saved_is_shown_as_such(tmp_path: Path) -> None:
+    (tmp_path / "pour_water" / ".0.recording").mkdir(parents=True)
+    result = runner.invoke(app, ["show", str(tmp_path)])
+    assert result.exit_code == 0
+    assert "rigflow recover" in result.stdout

@@ -64,3 +64,17 @@ def test_a_closed_pipe_ends_the_showing_not_the_recording() -> None:
         delivery.put(event(1))
         delivery.flush()
     assert calls == [event(0)]
+
+
+def test_an_event_that_cannot_be_shown_does_not_keep_the_next_from_it() -> None:
+    shown: list[SessionEvent] = []
+
+    def show(item: SessionEvent) -> None:
+        if item == event(0):
+            raise KeyError("state")
+        shown.append(item)
+
+    with Delivery(show) as delivery:
+        delivery.put(event(0))
+        delivery.put(event(1))
+    assert shown == [event(1)]

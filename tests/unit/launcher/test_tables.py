@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+from typing import get_args, get_type_hints
 
 import pytest
 from rich.console import Console, RenderableType
 
 from flows.live_view import ColumnView, SessionState
+from flows.session_events import Armed, DeviceChanged, Warned
 from flows.summary import SlotSummary
 from launcher.live_table import live_table
+from launcher.screen import Screen
+from launcher.take_notes import TakeNotes
 from launcher.take_table import take_table
 
 from .takes import device_view, live_view, slot_view, take_summary
@@ -110,10 +114,9 @@ def test_the_summary_names_every_number_of_a_flawed_take() -> None:
         late_max_ms=88.0,
         clock_residual_ns=12_345,
     )
-    summary = take_summary(
-        4, rows=299, skipped_ticks=11, slots=(slot,), drop_stats={"stereo_left": 7}, warnings=("glove went",)
-    )
-    text = text_of(take_table(summary))
+    stats = {"ext:stereo_left": 7, "imu_overflow": 5, "stereo_left_late_max_ms": 88}
+    summary = take_summary(4, rows=299, skipped_ticks=11, slots=(slot,), drop_stats=stats)
+    text = text_of(take_table(summary, ["glove went"]))
     for words in (
         "episode 4",
         "299 rows",
@@ -124,7 +127,7 @@ def test_the_summary_names_every_number_of_a_flawed_take() -> None:
         "49",
         "612 ms",
         "12.3 µs",
-        "counted: stereo_left 7",
+        "counted: imu_overflow 5",
         "! glove went",
         "3",
     ):
@@ -140,3 +143,37 @@ def test_a_clean_take_has_nothing_to_complain_of() -> None:
     text = text_of(take_table(take_summary()))
     assert "!" not in text
     assert "counted" not in text
+
+
+def test_a_warning_is_noted_once_and_counters_only_in_the_table() -> None:
+    notes = TakeNotes()
+    old = Warned(at_ns=1, code="disk_low", message="900 MiB left", k=3)
+    notes.put(old)
+    notes.put(Armed(at_ns=2, k=4, task_dir="t", encoders={}, disk_free=1))
+    told = [
+        Warned(at_ns=3, code="encoder_load", about="head_rgb", message="busy 91%", k=4),
+        Warned(at_ns=4, code="lost", about="head_rgb", message="7 lost so far", k=4),
+        Warned(at_ns=5, code="encoder_load", about="head_rgb", message="busy 99%", k=4),
+    ]
+    for event in told:
+        notes.put(event)
+    summary = take_summary(4, warnings=(*(event.message for event in told), "cut to 290 rows"))
+    assert notes.of(summary) == ["busy 99%", "cut to 290 rows"]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_counters_scroll_by_only_where_no_table_shows_them(terminal: bool) -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=120, force_terminal=terminal, color_system=None)
+    screen = Screen(console, live_view, rig_fps=30, seconds=None, keys=False)
+    screen.show(Warned(at_ns=1, code="lost", about="head_rgb", message="7 lost so far"))
+    assert ("7 lost so far" in out.getvalue()) is not terminal
+
+
+def test_every_state_of_a_device_is_said() -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=120), live_view, rig_fps=30, seconds=None, keys=False)
+    states = get_args(get_type_hints(DeviceChanged)["state"])
+    for state in states:
+        screen.show(DeviceChanged(at_ns=1, device="glove:1", name="glove", state=state, reason="why"))
+    assert out.getvalue().splitlines() == [f"glove {state}: why" for state in states]
