@@ -20,6 +20,8 @@ __all__ = ["Rates", "encoder_works", "measure"]
 PROBE_FRAMES = 12
 PROBE_S = 0.3
 """A probe of one slot ends after so many frames or so long, whichever is first, but not before its second frame."""
+PROBE_WAIT_S = 2.0
+"""How long the slots wait for each other before they start."""
 _SHIFT_PX = 7
 
 
@@ -57,16 +59,16 @@ def measure(frames: Mapping[str, Frame], settings: Mapping[str, VideoSettings], 
     all_ready = threading.Barrier(max(1, len(settings)))
 
     def run(slot: str) -> None:
-        # Shifted pictures: an unchanged one costs an encoder next to nothing, and would flatter it.
-        frame = frames[slot]
-        shifted = [np.roll(frame.image, _SHIFT_PX * i, axis=1) for i in range(4)]
-        all_ready.wait()
-        start = time.perf_counter()
         try:
+            frame = frames[slot]
+            # Shifted pictures: an unchanged one costs an encoder next to nothing, and would flatter it.
+            shifted = [np.roll(frame.image, _SHIFT_PX * i, axis=1) for i in range(4)]
+            all_ready.wait(PROBE_WAIT_S)
+            start = time.perf_counter()
             count = _encode(frame, shifted, settings[slot], fps)
+            done[slot], took_s[slot] = count, time.perf_counter() - start
         except Exception:  # noqa: BLE001 - whatever a codec or driver raises here, it is one that is not taken
             return
-        done[slot], took_s[slot] = count, time.perf_counter() - start
 
     threads = [threading.Thread(target=run, args=(slot,), name=f"probe-{slot}") for slot in settings]
     start = time.perf_counter()
