@@ -29,6 +29,8 @@ from sinks.whole_rows import WholeRows, cut_videos, staged_videos, whole_rows
 
 __all__ = ["Committed", "commit_locked", "commit_staging"]
 
+LIGHT_FILE = "light.parquet"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
@@ -81,7 +83,7 @@ def commit_locked(paths: TaskPaths, staging: Path, *, recovered: bool, disk: Dis
     check_fps(paths, info, manifest.declaration)
     _check_extensions(paths, info, manifest)
     _check_free(paths, manifest.number)
-    whole = whole_rows(staging, manifest)
+    whole = whole_rows(staging, manifest, verify=recovered)
     cut_videos(staging, manifest, whole, disk)
     table = episode_table(whole.journal, manifest.declaration, manifest.number, manifest.clock)
     warnings: list[str] = []
@@ -89,14 +91,19 @@ def commit_locked(paths: TaskPaths, staging: Path, *, recovered: bool, disk: Dis
     if cut or whole.recorded > whole.rows:
         warnings.append(f"the take was cut to {whole.rows} rows, the whole ones: {whole.shortest} rows")
     drop_stats = _drop_stats(whole, table, cut, recovered=recovered)
-    write_data_parquet(staging / HEAVY_FILE, table.light, table.heavy, whole.groups, table.order, start=whole.heavy_end)
+    end = whole.heavy_end if table.heavy else None
+    start = None if end is None else end[0]
+    # Without a heavy column it is another file: after a crash the chunks that the index names must still be there.
+    data = staging / (HEAVY_FILE if table.heavy else LIGHT_FILE)
+    write_data_parquet(data, table.light, table.heavy, whole.groups, table.order, start=start)
     files = [
         (source, paths.video(manifest.number, slot, manifest.extensions[slot]))
         for slot, source in staged_videos(staging, manifest).items()
     ]
-    files.append((staging / HEAVY_FILE, paths.data(manifest.number)))
+    files.append((data, paths.data(manifest.number)))
     files += _meta_files(paths, staging, manifest, info, table, whole.rows, drop_stats, warnings, disk)
-    prepared = _prepare(paths, staging, manifest, files, disk)
+    known = {} if end is None else {data: end}
+    prepared = _prepare(paths, staging, manifest, files, known, disk)
     roll_forward(paths, staging, prepared, disk, verify=False)
     return Committed(
         number=manifest.number,
@@ -213,9 +220,18 @@ def _episode_row(
 
 
 def _prepare(
-    paths: TaskPaths, staging: Path, manifest: Manifest, files: list[tuple[Path, Path]], disk: Disk
+    paths: TaskPaths,
+    staging: Path,
+    manifest: Manifest,
+    files: list[tuple[Path, Path]],
+    known: dict[Path, tuple[int, int]],
+    disk: Disk,
 ) -> Manifest:
-    """Make all of it durable, and then the decision: the commit point."""
+    """Make all of it durable, and then the decision: the commit point.
+
+    Args:
+        known: file to a place in it and the CRC-32 up to there.
+    """
     moves: list[Move] = []
     for source, target in files:
         disk.sync(source)
@@ -224,7 +240,7 @@ def _prepare(
                 source=source.relative_to(staging).as_posix(),
                 target=target.relative_to(paths.task_dir).as_posix(),
                 size=source.stat().st_size,
-                crc32=crc32_of(source),
+                crc32=crc32_of(source, known.get(source, (0, 0))),
                 replaces=crc32_of(target) if target.exists() else None,
             )
         )

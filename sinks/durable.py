@@ -80,10 +80,11 @@ DISK = Disk()
 """The real one."""
 
 
-def crc32_of(path: Path) -> int:
-    """The CRC-32 of a file's content."""
-    value = 0
+def crc32_of(path: Path, known: tuple[int, int] = (0, 0)) -> int:
+    """The CRC-32 of a file's content; ``known``: a place in it, and the CRC-32 up to there."""
+    at, value = known
     with path.open("rb") as file:
+        file.seek(at)
         while block := file.read(1 << 20):
             value = zlib.crc32(block, value)
     return value

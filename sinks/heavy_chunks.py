@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ HEAVY_FILE = "data.parquet"
 INDEX_FILE = "heavy.jsonl"
 MAGIC = b"PAR1"
 MAX_INDEX_BYTES = 1 << 30
+READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,12 @@ class RowGroup:
 
     Attributes:
         rows: in it. columns: column to (offset of its first page, its pages as (bytes, uncompressed bytes, values)).
+        crc32: of the file from its beginning to the group's end, before anything was cut.
     """
 
     rows: int
     columns: dict[str, tuple[int, list[tuple[int, int, int]]]]
+    crc32: int
 
     @property
     def end(self) -> int:
@@ -50,7 +54,8 @@ class RowGroup:
 
     def cut(self, rows: int) -> RowGroup:
         """The group's first rows; a page is a row, so nothing has to be written again."""
-        return RowGroup(rows, {name: (offset, pages[:rows]) for name, (offset, pages) in self.columns.items()})
+        columns = {name: (offset, pages[:rows]) for name, (offset, pages) in self.columns.items()}
+        return RowGroup(rows, columns, self.crc32)
 
 
 class HeavyChunks:
@@ -60,7 +65,7 @@ class HeavyChunks:
     of a group is written after its bytes, so that an index never names bytes that are not there.
 
     Args:
-        folder: the staging folder. group_rows: rows a group, about half a second of them.
+        folder: the staging folder. group_rows: rows a group: what a kill may cost.
     """
 
     def __init__(self, folder: Path, streams: Sequence[MatrixStream], group_rows: int) -> None:
@@ -71,6 +76,7 @@ class HeavyChunks:
         self._index = (folder / INDEX_FILE).open("wb")
         self._file.write(MAGIC)
         self._offset = len(MAGIC)
+        self._crc32 = zlib.crc32(MAGIC)
         self.rows = 0
 
     def append(self, matrices: Mapping[str, NDArray[np.float32] | None]) -> None:
@@ -87,11 +93,13 @@ class HeavyChunks:
         for name, pages in self._pages.items():
             rows = len(pages)
             columns[name] = [self._offset, [[len(page.content), page.uncompressed, page.values] for page in pages]]
-            self._file.write(b"".join(page.content for page in pages))
-            self._offset += sum(len(page.content) for page in pages)
+            for page in pages:
+                self._file.write(page.content)
+                self._crc32 = zlib.crc32(page.content, self._crc32)
+                self._offset += len(page.content)
             pages.clear()
         self._file.flush()
-        self._index.write(json.dumps({"rows": rows, "columns": columns}).encode() + b"\n")
+        self._index.write(json.dumps({"rows": rows, "columns": columns, "crc32": self._crc32}).encode() + b"\n")
         self._index.flush()
 
     def close(self) -> None:
@@ -102,8 +110,11 @@ class HeavyChunks:
         self._index.close()
 
 
-def read_row_groups(folder: Path, columns: Sequence[str]) -> list[RowGroup]:
+def read_row_groups(folder: Path, columns: Sequence[str], *, verify: bool) -> list[RowGroup]:
     """The groups that are whole on disk; a line that was cut off, or is not of these columns, ends them.
+
+    Args:
+        verify: read the chunks too: after a power cut the index may name bytes that never reached the disk.
 
     Raises:
         CorruptFileError: the index is too large to be one.
@@ -125,6 +136,7 @@ def read_row_groups(folder: Path, columns: Sequence[str]) -> list[RowGroup]:
                     name: (int(at), [(int(a), int(b), int(c)) for a, b, c in pages])
                     for name, (at, pages) in found["columns"].items()
                 },
+                int(found["crc32"]),
             )
         except (ValueError, KeyError, TypeError, AttributeError):
             break
@@ -132,4 +144,19 @@ def read_row_groups(folder: Path, columns: Sequence[str]) -> list[RowGroup]:
             break
         start = group.end
         groups.append(group)
+    return _verified(data, groups) if verify else groups
+
+
+def _verified(data: Path, groups: list[RowGroup]) -> list[RowGroup]:
+    """The groups before the first whose bytes are not those that were written."""
+    value, at = 0, 0
+    with data.open("rb") as file:
+        for number, group in enumerate(groups):
+            while at < group.end:
+                block = file.read(min(READ_BYTES, group.end - at))
+                if not block:
+                    return groups[:number]
+                value, at = zlib.crc32(block, value), at + len(block)
+            if value != group.crc32:
+                return groups[:number]
     return groups

@@ -31,7 +31,9 @@ from sinks.video_writer import VideoResult, VideoWriter
 __all__ = ["SlotLive", "TakeWriter"]
 
 FLUSH_S = 0.5
-"""Queue, encoder and fragment, or queue and row group, together stay within the second that a kill may cost."""
+GROUP_S = 0.8
+"""What a kill may cost is a second: queue, encoder and fragment of a video; queue and row group of the matrices, whose
+queue is all but empty in a take that goes well."""
 JOURNAL_BOUND_S = 10.0
 """Light rows are small: a disk that stalls for seconds need not end a take."""
 
@@ -86,13 +88,14 @@ class TakeWriter:
         self._claim(declaration, plan, clock, frame_sizes)
         streams = declaration.streams
         half = max(4, round(FLUSH_S * declaration.fps))
+        group = max(4, round(GROUP_S * declaration.fps))
         self._bound = half
         videos = [(index, stream.slot) for index, stream in enumerate(streams) if isinstance(stream, VideoStream)]
         matrices = [(index, stream) for index, stream in enumerate(streams) if isinstance(stream, MatrixStream)]
         self._matrix_places = [index for index, _stream in matrices]
         self._matrix_names = [stream.column for _index, stream in matrices]
         self._journal_file = JournalFile(staging, declaration, clock.mono_ns, counters)
-        self._heavy_file = HeavyChunks(staging, [stream for _i, stream in matrices], half) if matrices else None
+        self._heavy_file = HeavyChunks(staging, [stream for _i, stream in matrices], group) if matrices else None
         self._videos: list[tuple[int, VideoWriter]] = []
         for index, slot in videos:
             height, width = frame_sizes[slot]

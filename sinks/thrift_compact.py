@@ -1,14 +1,28 @@
 """Thrift's compact protocol, as far as a parquet footer needs it: structs as lists of typed fields.
 
 A struct is read into ``{field id: (type, value)}`` and written back byte for byte the same, so that fields which this
-code does not know survive. Source: the Thrift compact protocol specification.
+code does not know survive. For writing, a struct's bytes will do in its place. Source: the Thrift compact protocol
+specification.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BINARY", "I32", "I64", "LIST", "STRUCT", "Struct", "list_of", "read_struct", "write_struct"]
+__all__ = [
+    "BINARY",
+    "I32",
+    "I64",
+    "LIST",
+    "STRUCT",
+    "Struct",
+    "int_at",
+    "int_bytes",
+    "list_of",
+    "read_struct",
+    "skip",
+    "write_struct",
+]
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 
@@ -21,8 +35,11 @@ def list_of(kind: int, items: list[Any]) -> tuple[int, tuple[int, list[Any]]]:
     return LIST, (kind, items)
 
 
-def read_struct(data: bytes, at: int = 0, depth: int = 0) -> tuple[Struct, int]:
+def read_struct(data: bytes, at: int = 0, depth: int = 0, first: int = 0) -> tuple[Struct, int]:
     """Read a struct at ``at``; gives it and the place behind it.
+
+    Args:
+        first: the field that stands before ``at``, for a struct whose beginning was read already.
 
     Raises:
         ValueError: not of the protocol, or cut off.
@@ -30,7 +47,7 @@ def read_struct(data: bytes, at: int = 0, depth: int = 0) -> tuple[Struct, int]:
     if depth > MAX_DEPTH:
         raise ValueError("thrift: nested too deep")
     found: Struct = {}
-    field = 0
+    field = first
     try:
         while True:
             head = data[at]
@@ -84,6 +101,63 @@ def _read(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
     raise ValueError(f"thrift: type {kind} does not occur in a footer")
 
 
+def skip(data: bytes, at: int, kind: int, depth: int = 0) -> int:
+    """The place behind a value of ``kind`` at ``at``.
+
+    Raises:
+        ValueError: not of the protocol. IndexError: cut off.
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError("thrift: nested too deep")
+    if kind == STRUCT:
+        while (head := data[at]) != 0:
+            at += 1
+            if head < 0x10:
+                at = _skip_varint(data, at)
+            inner = head & 0x0F
+            if inner not in (TRUE, FALSE):
+                at = _skip_varint(data, at) if I16 <= inner <= I64 else skip(data, at, inner, depth + 1)
+        return at + 1
+    if kind in (I16, I32, I64):
+        return _skip_varint(data, at)
+    if kind == BINARY:
+        size, at = _varint(data, at)
+        return at + size
+    if kind in (LIST, SET):
+        count, element = data[at] >> 4, data[at] & 0x0F
+        at += 1
+        if count == 15:
+            count, at = _varint(data, at)
+        if element in (TRUE, FALSE):
+            return at + count
+        for _ in range(count):
+            at = skip(data, at, element, depth + 1)
+        return at
+    if kind == BYTE:
+        return at + 1
+    if kind == DOUBLE:
+        return at + 8
+    raise ValueError(f"thrift: type {kind} does not occur in a footer")
+
+
+def int_at(data: bytes, at: int) -> int:
+    """The integer at ``at``."""
+    return _zigzag(data, at)[0]
+
+
+def int_bytes(value: int) -> bytes:
+    """An integer's bytes."""
+    out = bytearray()
+    _put_zigzag(value, out)
+    return bytes(out)
+
+
+def _skip_varint(data: bytes, at: int) -> int:
+    while data[at] > 0x7F:
+        at += 1
+    return at + 1
+
+
 def write_struct(struct: Struct) -> bytes:
     """The bytes of a struct."""
     out = bytearray()
@@ -131,6 +205,8 @@ def _write(kind: int, value: Any, out: bytearray) -> None:
                 out.append(TRUE if item else FALSE)
             else:
                 _write(element, item, out)
+    elif isinstance(value, bytes):
+        out += value
     else:
         _write_struct(value, out)
 

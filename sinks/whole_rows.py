@@ -34,7 +34,8 @@ class WholeRows:
         rows: that the journal, the heavy columns and every video have. journal: of just these rows.
         groups: row groups of the heavy columns, of just these rows. counters: the newest running counters.
         recorded: rows that the journal knows of. frames: slot to frames in its file.
-        heavy_rows, heavy_end: of the heavy columns uncut: rows, and the place behind them; None without matrices.
+        heavy_rows: of the heavy columns, uncut; None without matrices. heavy_end: the place behind them, and the CRC-32
+            of the file up to there.
     """
 
     rows: int
@@ -44,7 +45,7 @@ class WholeRows:
     recorded: int
     frames: dict[str, int]
     heavy_rows: int | None
-    heavy_end: int | None
+    heavy_end: tuple[int, int] | None
 
     @property
     def shortest(self) -> str:
@@ -72,8 +73,11 @@ def staged_videos(staging: Path, manifest: Manifest) -> dict[str, Path]:
     return found
 
 
-def whole_rows(staging: Path, manifest: Manifest) -> WholeRows:
-    """Measure a staging folder; every file is read, none is changed.
+def whole_rows(staging: Path, manifest: Manifest, *, verify: bool) -> WholeRows:
+    """Measure a staging folder; no file is changed.
+
+    Args:
+        verify: read the heavy chunks too; for what was not closed under this program's eyes.
 
     Raises:
         NothingWholeError: no row is whole. CorruptFileError: a file is not what the manifest says.
@@ -86,13 +90,13 @@ def whole_rows(staging: Path, manifest: Manifest) -> WholeRows:
     recorded = found.table.num_rows
     rows = min([recorded, *counts.values()])
     heavy_rows: int | None = None
-    heavy_end: int | None = None
+    heavy_end: tuple[int, int] | None = None
     groups: list[RowGroup] = []
     heavy = [c.name for c in columns_of(manifest.declaration.streams, master=manifest.declaration.master) if c.heavy]
     if heavy:
-        groups = read_row_groups(staging, heavy)
+        groups = read_row_groups(staging, heavy, verify=verify)
         heavy_rows = sum(group.rows for group in groups)
-        heavy_end = groups[-1].end if groups else None
+        heavy_end = (groups[-1].end, groups[-1].crc32) if groups else None
         rows = min(rows, heavy_rows)
         groups = _cut_groups(groups, rows)
     whole = WholeRows(rows, found.table.slice(0, rows), groups, found.counters, recorded, counts, heavy_rows, heavy_end)

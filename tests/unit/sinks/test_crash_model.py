@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +17,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from episodes.paths import next_number
+from episodes.paths import TaskPaths, next_number
 from episodes.staging import find_stagings
 from episodes.streams import MatrixStream, Stream, VectorStream, VideoStream
 from episodes.validator import validate_task
 from episodes.video import VideoReader
+from operators.rows import Row
 from sinks.commit import commit_staging
 from sinks.deletion import delete_episode
 from sinks.recovery import recover_task
 from sinks.reservation import abort_take, release
 from sinks.reservation import reserve as reserve_number
+from sinks.video_trim import trim_video
 from tests import small_takes
 from tests.crash_disk import QUICK, Crash, CrashDisk, power_cuts
 
@@ -136,7 +138,7 @@ def test_a_commit_without_a_crash_is_whole_and_valid(scene: Scene, tmp_path: Pat
 
 def test_a_kill_at_every_step_of_a_commit_leaves_the_whole_take(scene: Scene, tmp_path: Path) -> None:
     steps = steps_of(scene, tmp_path, commit_on)
-    assert steps > 30
+    assert steps > 20
     for crash_at in range(steps):
         task = scene.copy(tmp_path)
         _disk, crashed = run(task, commit_on(task), crash_at)
@@ -306,3 +308,61 @@ def test_the_matrices_of_a_recovered_take_are_those_that_were_recorded(scene: Sc
     values = np.array(table.column("observation.gripper_left_force_matrix")[2].as_py(), np.int16)
     codes = np.cumsum(values.reshape(250, 750), axis=1)
     assert np.array_equal(codes.reshape(250, 250, 3), np.rint(small_takes.matrix(2) * 100))
+
+
+def test_a_kill_while_a_cut_take_is_recovered_costs_no_further_row(scene: Scene, tmp_path: Path) -> None:
+    def cut() -> Path:
+        task = scene.copy(tmp_path)
+        video = task / ".1.recording" / "videos" / "side_rgb.mp4"
+        trim_video(video, video.with_name("short.mp4"), 4, small_takes.FPS)
+        video.with_name("short.mp4").rename(video)
+        return task
+
+    task = cut()
+    disk, _crashed = run(task, recover_on(task), None)
+    assert check(task, scene, episode=True, rows=4)
+    for crash_at in range(disk.steps):
+        task = cut()
+        run(task, recover_on(task), crash_at)
+        recover_task(task, disk=QUICK)
+        assert check(task, scene, episode=True, rows=4), crash_at
+
+
+def test_a_kill_while_a_take_without_any_matrix_is_committed_leaves_the_whole_take(tmp_path: Path) -> None:
+    def silent() -> TaskPaths:
+        shutil.rmtree(tmp_path, ignore_errors=True)
+        tmp_path.mkdir()
+        shutil.copytree(template, tmp_path / "pour_water")
+        return small_takes.paths(tmp_path)
+
+    made, staging, writer = small_takes.start(tmp_path / "made", STREAMS)
+    for index in range(1, 2 * ROWS, 2):
+        row = small_takes.row(index, STREAMS)
+        assert writer.write(Row(replace(row.tick, index=index // 2), row.values))
+    writer.close()
+    release(staging)
+    template = tmp_path.parent / "template"
+    shutil.copytree(made.task_dir, template)
+    paths = silent()
+    disk, _crashed = run(paths.task_dir, lambda disk: recover_task(paths.task_dir, disk=disk), None)
+    for crash_at in range(disk.steps):
+        paths = silent()
+        run(paths.task_dir, recover_on(paths.task_dir), crash_at)
+        recover_task(paths.task_dir, disk=QUICK)
+        table = pq.read_table(paths.task_dir / "data/chunk-000/episode-000.parquet")
+        assert table.num_rows == ROWS
+        assert "observation.gripper_left_force_matrix" not in table.column_names
+
+
+def test_a_power_cut_that_spoils_recorded_matrices_costs_only_the_rows_behind(tmp_path: Path) -> None:
+    paths, staging = small_takes.record(tmp_path, 60, STREAMS)
+    release(staging)
+    chunks = staging / "data.parquet"
+    content = bytearray(chunks.read_bytes())
+    content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
+    chunks.write_bytes(content)
+    (recovered,) = recover_task(paths.task_dir, disk=QUICK)
+    assert recovered.action == "rebuilt"
+    assert recovered.rows == 24, "one whole group of 0.8 s stands before the middle"
+    assert "cut" in recovered.message
+    assert [f for f in validate_task(paths.task_dir, deep=True).findings if f.severity == "error"] == []
