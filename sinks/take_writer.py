@@ -26,6 +26,7 @@ from sinks.heavy_chunks import HEAVY_FILE, HeavyChunks
 from sinks.journal import JOURNAL_FILE, JournalFile
 from sinks.journal_columns import frame_stamps
 from sinks.row_thread import RowThread
+from sinks.video_settings import check_size
 from sinks.video_writer import VideoResult, VideoWriter
 
 __all__ = ["SlotLive", "TakeWriter"]
@@ -63,7 +64,7 @@ class TakeWriter:
         on_failure: told once, on a thread of the writer, in words, that the take has to end.
 
     Raises:
-        EpisodeError: the folder is not a reserved one.
+        EpisodeError: the folder is not a reserved one. ContractError: an encoder cannot store a slot's pictures.
     """
 
     def __init__(
@@ -144,7 +145,7 @@ class TakeWriter:
         the take has to end.
 
         Raises:
-            ContractError: a video slot without a frame.
+            ContractError: a video slot without a frame, or with one of another size; nothing of the row was taken.
         """
         if not self._has_room():
             return False
@@ -154,6 +155,7 @@ class TakeWriter:
             shown = kept[index]
             if not isinstance(shown, TickFrame):
                 raise ContractError(f"{writer.slot}: row {row.tick.index} has no frame; every row needs one")
+            writer.check(shown.frame)
             frames.append((writer, shown.frame))
             kept[index] = frame_stamps(shown)
         matrices: list[NDArray[np.float32] | None] = []
@@ -211,6 +213,8 @@ class TakeWriter:
         missing = [slot for slot in slots if slot not in sizes]
         if missing:
             raise ContractError(f"the picture size of {', '.join(missing)} is not known")
+        for slot in slots:
+            check_size(slot, plan.of(slot), *sizes[slot])
         claimed = msgspec.structs.replace(
             manifest,
             declaration=declaration,
