@@ -79,12 +79,16 @@ class HeavyChunks:
         self._crc32 = zlib.crc32(MAGIC)
         self.rows = 0
 
-    def append(self, matrices: Mapping[str, NDArray[np.float32] | None]) -> None:
-        """One row: a matrix or None for each column."""
+    def append(self, matrices: Mapping[str, NDArray[np.float32] | None], *, hurry: int = 0) -> None:
+        """One row: a matrix or None for each column.
+
+        Args:
+            hurry: rows by which the group ends sooner: those that wait behind this one, and would be lost with it.
+        """
         for name, maker in self._makers.items():
             self._pages[name].append(maker.page(matrices.get(name)))
         self.rows += 1
-        if len(next(iter(self._pages.values()))) >= self._group_rows:
+        if len(next(iter(self._pages.values()))) >= self._group_rows - hurry:
             self._write_group()
 
     def _write_group(self) -> None:

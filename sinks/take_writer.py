@@ -33,8 +33,8 @@ __all__ = ["SlotLive", "TakeWriter"]
 
 FLUSH_S = 0.5
 GROUP_S = 0.8
-"""What a kill may cost is a second: queue, encoder and fragment of a video; queue and row group of the matrices, whose
-queue is all but empty in a take that goes well."""
+"""What a kill may cost is a second: queue, encoder and fragment of a video; queue and row group of the matrices. Their
+queue is all but empty in a take that goes well; where it fills, groups end sooner."""
 JOURNAL_BOUND_S = 10.0
 """Light rows are small: a disk that stalls for seconds need not end a take."""
 
@@ -91,6 +91,7 @@ class TakeWriter:
         half = max(4, round(FLUSH_S * declaration.fps))
         group = max(4, round(GROUP_S * declaration.fps))
         self._bound = half
+        self._spare = max(0, round(declaration.fps) - group - 2)
         videos = [(index, stream.slot) for index, stream in enumerate(streams) if isinstance(stream, VideoStream)]
         matrices = [(index, stream) for index, stream in enumerate(streams) if isinstance(stream, MatrixStream)]
         self._matrix_places = [index for index, _stream in matrices]
@@ -239,8 +240,10 @@ class TakeWriter:
 
     def _write_matrices(self, rows: list[list[NDArray[np.float32] | None]]) -> None:
         assert self._heavy_file is not None
+        assert self._heavy is not None
         for matrices in rows:
-            self._heavy_file.append(dict(zip(self._matrix_names, matrices, strict=True)))
+            named = dict(zip(self._matrix_names, matrices, strict=True))
+            self._heavy_file.append(named, hurry=max(0, self._heavy.waiting - self._spare))
 
     def _end_threads(self) -> None:
         if self._heavy is not None and self._heavy_file is not None:

@@ -116,9 +116,9 @@ def test_another_depth_codec_than_the_tasks_is_refused_and_the_take_kept(tmp_pat
 
 def test_a_number_whose_files_stand_there_is_refused_and_nothing_touched(tmp_path: Path) -> None:
     paths, staging = small_takes.record(tmp_path, 2, LIGHT)
-    number = small_takes.declaration(LIGHT) and read_manifest(staging)
-    assert number is not None
-    foreign = paths.video(number.number, "other_rgb", "mp4")
+    manifest = read_manifest(staging)
+    assert manifest is not None
+    foreign = paths.video(manifest.number, "other_rgb", "mp4")
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"foreign")
     with pytest.raises(TaskBusyError, match="episode 0 is taken"):

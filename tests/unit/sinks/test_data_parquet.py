@@ -163,3 +163,17 @@ def test_groups_that_the_disk_lost_or_spoiled_end_the_reading(tmp_path: Path) ->
     assert read_row_groups(tmp_path, NAMES, verify=True) == []
     index.write_bytes(lines.replace(NAMES[0].encode(), b"observation.other_force_matrix"))
     assert read_row_groups(tmp_path, NAMES, verify=True) == []
+
+
+def test_rows_that_wait_behind_end_a_group_sooner(tmp_path: Path) -> None:
+    chunks = HeavyChunks(tmp_path, [MatrixStream(column=NAMES[0])], 6)
+    for row in range(5):
+        chunks.append({NAMES[0]: matrix(row)}, hurry=4 if row == 1 else 0)
+    chunks.close()
+    groups = read_row_groups(tmp_path, NAMES[:1], verify=True)
+    assert [group.rows for group in groups] == [2, 3]
+    light = light_table(5).select(["frame_index"])
+    path = tmp_path / HEAVY_FILE
+    write_data_parquet(path, light, {NAMES[0]: INT16[NAMES[0]]}, groups, ("frame_index", NAMES[0]))
+    assert pq.read_table(path).column("frame_index").to_pylist() == [0, 1, 2, 3, 4]
+    assert pq.read_table(path).column(NAMES[0])[4].as_py() == encode(matrix(4), 100).tolist()

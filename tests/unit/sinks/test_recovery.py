@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -40,10 +41,8 @@ def prepared(root: Path) -> tuple[Path, Path]:
     for crash_at in range(100):
         task, staging = left_behind(root / str(crash_at))
         paths = small_takes.paths(task.parent)
-        try:
+        with contextlib.suppress(Crash):
             commit_staging(paths, staging, disk=CrashDisk(task, crash_at=crash_at))
-        except Crash:
-            pass
         manifest = read_manifest(staging)
         if manifest is not None and manifest.state == "prepared":
             return task, staging
