@@ -30,9 +30,24 @@ class Block(msgspec.Struct, frozen=True):
     max: list[float]
 
 
+BATCH_VALUES = 1_000_000
+
+
 def block_of(samples: NDArray[np.generic]) -> Block:
-    """Of ``samples``: [n, …], real samples only, not placeholders; non-finite samples do not count."""
+    """Of ``samples``: [n, …], real samples only, not placeholders; non-finite samples do not count.
+
+    Wide samples are taken in batches: in float64, and with their squares, a take of them at once is many times as large
+    as what was recorded.
+    """
     width = prod(samples.shape[1:])
+    batch = max(1, BATCH_VALUES // max(1, width))
+    block = _batch_block(samples[:batch], width)
+    for start in range(batch, len(samples), batch):
+        block = merge_blocks(block, _batch_block(samples[start : start + batch], width))
+    return block
+
+
+def _batch_block(samples: NDArray[np.generic], width: int) -> Block:
     values = np.asarray(samples, dtype=np.float64).reshape(len(samples), width)
     values = values[np.isfinite(values).all(axis=1)]
     if len(values) == 0:

@@ -14,6 +14,8 @@ from sinks.parquet_footer import LightGroup, footer_bytes, footer_of, heavy_chun
 
 __all__ = ["write_data_parquet"]
 
+LIGHT_GROUP_BYTES = 8 << 20
+
 
 def write_data_parquet(
     path: Path,
@@ -35,7 +37,10 @@ def write_data_parquet(
     """
     light = light.select([name for name in order if name not in heavy])
     if not heavy:
-        pq.write_table(light, path, compression="zstd", row_group_size=max(1, light.num_rows))
+        # One row group, but for a take whose own vectors are wide: what a writer holds for a group is several times it.
+        group_rows = light.num_rows * LIGHT_GROUP_BYTES // max(light.nbytes, LIGHT_GROUP_BYTES)
+        texts = [field.name for field in light.schema if pa.types.is_string(field.type)]
+        pq.write_table(light, path, compression="zstd", row_group_size=max(1, group_rows), use_dictionary=texts)
         return
     start = max([len(MAGIC) if start is None else start, *(group.end for group in groups)])
     rows = [group.rows for group in groups]
