@@ -100,10 +100,3 @@ def kill_and_recover(root: Path, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_killed_recorder_costs_at_most_its_last_second(tmp_path: Path, seed: int) -> None:
     kill_and_recover(tmp_path, seed)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_a_hundred_kills_cost_at_most_a_second_each(tmp_path: Path) -> None:
-    for seed in range(100, 200):
-        kill_and_recover(tmp_path / str(seed), seed)
