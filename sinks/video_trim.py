@@ -23,8 +23,12 @@ since files are synced every second; twice that at 30 rows a second."""
 _DAMAGE = (av.error.FFmpegError, OSError, ValueError, IndexError)
 
 
-def readable_frames(path: Path) -> int:
-    """How many whole frames a file holds, from its first on, also when its recorder was killed; 0 for none."""
+def readable_frames(path: Path, *, closed: bool = False) -> int:
+    """How many whole frames a file holds, from its first on, also when its recorder was killed; 0 for none.
+
+    Args:
+        closed: its writer has finished it, in this process and without an error: its end need not be decoded.
+    """
     try:
         with open_video(path) as container:
             stream = container.streams.video[0]
@@ -36,7 +40,9 @@ def readable_frames(path: Path) -> int:
                     if packet.pts is None or packet.is_corrupt:
                         break
                     found.append((packet.pts, packet.is_keyframe))
-        return _decodable(path, FrameIndex.of(found)) if found else 0
+        if closed or not found:
+            return len(found)
+        return _decodable(path, FrameIndex.of(found))
     except (*_DAMAGE, CorruptFileError):
         return 0
 

@@ -77,15 +77,19 @@ def whole_rows(staging: Path, manifest: Manifest, *, verify: bool) -> WholeRows:
     """Measure a staging folder; no file is changed.
 
     Args:
-        verify: read the heavy chunks too; for what was not closed under this program's eyes.
+        verify: read the heavy chunks, and decode the videos' ends; for what another process left.
 
     Raises:
         NothingWholeError: no row is whole. CorruptFileError: a file is not what the manifest says.
     """
     videos = staged_videos(staging, manifest)
+
+    def frames(slot: str) -> int:
+        return readable_frames(videos[slot], closed=slot in manifest.closed and not verify)
+
     # Counting reads every packet; FFmpeg does so beside the interpreter's lock.
     with ThreadPoolExecutor(max_workers=max(1, len(videos))) as pool:
-        counts = dict(zip(videos, pool.map(readable_frames, videos.values()), strict=True))
+        counts = dict(zip(videos, pool.map(frames, videos), strict=True))
     found = read_journal(staging, manifest.declaration)
     recorded = found.table.num_rows
     rows = min([recorded, *counts.values()])
