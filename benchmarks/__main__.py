@@ -32,7 +32,7 @@ def _child(module: str, *arguments: object) -> dict[str, Any]:
 def capture(runs: int, lerobot: str | None) -> list[Figure]:
     """Rows a second and peak memory, paired with the codec alone and with lerobot."""
     figures: list[Figure] = []
-    for encoder, count in (("libx264", 600), ("libsvtav1", 300)):
+    for encoder, count in (("libx264", 900), ("libsvtav1", 300)):
         ours, codec, peer = [], [], []
         for _ in range(runs):
             ours.append(_child("capture_path", encoder, count))
