@@ -23,6 +23,7 @@ from episodes.streams import (
 )
 
 __all__ = [
+    "ARROW_TYPES",
     "HAND_POSES",
     "KEY_COLUMNS",
     "Column",
@@ -53,7 +54,7 @@ SUFFIX_SHAPES: dict[str, tuple[int, ...]] = {
     "_hand_pose": (21, 3),
 }
 """What a reserved end of a name means; rigs may not use them for something else."""
-_DTYPES: dict[str, pa.DataType] = {
+ARROW_TYPES: dict[str, pa.DataType] = {
     "float32": pa.float32(),
     "float64": pa.float64(),
     "int64": pa.int64(),
@@ -215,9 +216,9 @@ def _vector(stream: VectorStream) -> list[Column]:
             raise ContractError(f"{stream.column}: a column that ends in {end} is float32 of shape {shape}")
     if stream.names and len(stream.names) != prod(stream.shape):
         raise ContractError(f"{stream.column}: has {len(stream.names)} names for {prod(stream.shape)} elements")
-    kind = _DTYPES.get(stream.dtype)
+    kind = ARROW_TYPES.get(stream.dtype)
     if kind is None:
-        raise ContractError(f"{stream.column}: dtype {stream.dtype!r} is none of {', '.join(_DTYPES)}")
+        raise ContractError(f"{stream.column}: dtype {stream.dtype!r} is none of {', '.join(ARROW_TYPES)}")
     if any(not 1 <= size <= 1_000_000 for size in stream.shape) or prod(stream.shape) > 1_000_000:
         raise ContractError(f"{stream.column}: shape {stream.shape} is empty or too large")
     feature: dict[str, Any] = {"dtype": stream.dtype, "shape": list(stream.shape) or [1]}

@@ -9,23 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from episodes.columns import HAND_POSES, KEY_COLUMNS, evidence_columns
+from episodes.columns import ARROW_TYPES, HAND_POSES, KEY_COLUMNS, evidence_columns
 
 __all__ = ["EVIDENCE", "Expected", "expected_of", "is_evidence", "same_type"]
 
 EVIDENCE = evidence_columns()
 
 _STAMP = "host_monotonic_ns"
-_NUMPY: dict[str, pa.DataType] = {
-    "float32": pa.float32(),
-    "float64": pa.float64(),
-    "int64": pa.int64(),
-    "int32": pa.int32(),
-    "int16": pa.int16(),
-    "int8": pa.int8(),
-    "uint8": pa.uint8(),
-    "bool": pa.bool_(),
-}
 _FLOATS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("_force", (3,)),
     ("_state", (3,)),
@@ -115,7 +105,7 @@ def _by_feature(feature: object) -> Expected | None:
     if not isinstance(feature, dict):
         return None
     dtype, shape = feature.get("dtype"), feature.get("shape")
-    kind = _NUMPY.get(dtype) if isinstance(dtype, str) else None
+    kind = ARROW_TYPES.get(dtype) if isinstance(dtype, str) else None
     if kind is None or not isinstance(shape, list) or not all(type(size) is int and size > 0 for size in shape):
         return None
     size = prod(shape)

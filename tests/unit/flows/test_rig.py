@@ -107,7 +107,8 @@ def test_an_s80m_beside_a_d435_is_refused_by_name() -> None:
 
 
 def test_two_d435_are_allowed() -> None:
-    Rig("r", [camera("a", kind="d435"), camera("b", kind="d435")])
+    rig = Rig("r", [camera("a", kind="d435"), camera("b", kind="d435")])
+    assert [flow.kind for flow in rig.flows] == ["d435", "d435"]
 
 
 def test_a_third_glove_is_refused_by_name() -> None:
